@@ -19,13 +19,13 @@ _OF_AIM = ("aim_height_m", "aim_limits_deg")
 _OF_CAMERAS = ("roll_deg", "pitch_deg", *_OF_AIM)
 _OF_SINGLE_FRAMES = (
     *("mirror_share", "recombine_share", "relax_share", "jitter_deg", "random_rotation_share", "people"),
-    *("distance_m", "lateral_offset", "facing_share", "facing_spread_deg", *_OF_CAMERAS),
+    *("distance_m", "lateral_offset", "facing_share", "facing_spread_deg", "near_seat_share", *_OF_CAMERAS),
 )
 _NOT_OF_COMPOSITES = (*_OF_CAMERAS, "camera_height_m", "room_share", *_OF_DRAWN_ROOMS, *_OF_MODEL_ROOMS)
-_OF_CAPTURES = ("only_clips", "leave_out_clips")
+_OF_CAPTURES = ("poses", "only_clips", "leave_out_clips")
 
 
-def idle_fields(recipe: Recipe, backgrounds: bool = False) -> list[str]:
+def idle_fields(recipe: Recipe, backgrounds: bool = False, captures: bool = False) -> list[str]:
     """Describe the fields of a recipe that are set and do nothing.
 
     Parameters
@@ -33,6 +33,8 @@ def idle_fields(recipe: Recipe, backgrounds: bool = False) -> list[str]:
     recipe : Recipe
     backgrounds : bool
         Whether people are composited into real empty rooms.
+    captures : bool
+        Whether sequences play captured motions of the user's own. The clips of a recipe select among these alone.
 
     Returns
     -------
@@ -49,6 +51,7 @@ def idle_fields(recipe: Recipe, backgrounds: bool = False) -> list[str]:
     needs: list[tuple[tuple[str, ...], str, bool]] = [
         (_OF_ROOMS, "room_share", backgrounds or scene.room_share > 0),
         (_OF_MODEL_ROOMS, "model_share", scene.model_share > 0),
+        (_OF_CAPTURES, "--mocap", captures or recipe.sequence_frames == 0),
         (("near_seat_share",), "empty_room_share", scene.empty_room_share > 0),
         (("model_seat_share",), "furniture_share", scene.furniture_share > 0),
         (("stereo_defects_share",), "a stereo sensor", recipe.sensor.family == "stereo"),
@@ -58,6 +61,8 @@ def idle_fields(recipe: Recipe, backgrounds: bool = False) -> list[str]:
     of_reasons = [(names, reason, "") for names, reason, applies in reasons if applies]
     of_needs = [(names, f"without {need}", f"give {need}, or ") for names, need, is_met in needs if not is_met]
     left, lines = _changed(recipe), []
+    if recipe.pose.poses == "validation":  # which frozen recipes of sequences say, and have to go on saying
+        left -= {"poses"}
     for names, reason, remedy in of_reasons + of_needs:
         if idle := [name for name in names if name in left]:
             left -= set(idle)  # a field is named once

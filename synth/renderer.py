@@ -144,7 +144,7 @@ def make_renderer(
         raise ValueError("the recipe composites people into real empty rooms (section background), and got none")
     if backgrounds is not None and recipe.sequence_frames:
         raise ValueError("backgrounds need single frames, and the recipe asks for sequences (sequence_frames)")
-    for line in idle_fields(recipe, backgrounds is not None):
+    for line in idle_fields(recipe, backgrounds is not None, motions is not None):
         _log.warning("%s", line)
     if backgrounds is not None:
         return BackgroundRenderer(recipe, subjects, backgrounds, bank)

@@ -9,6 +9,7 @@ import pytest
 
 from synth.background_recipe import BackgroundRecipe
 from synth.idle_fields import idle_fields
+from synth.motion.motions import Motions
 from synth.recipe import read_recipe, recipe_names
 from synth.renderer import make_renderer
 from tests.support.rendered_people import people_of, recipe_of
@@ -48,11 +49,25 @@ def test_every_field_of_our_recipes_has_an_effect(name):
             {"sequence_frames": 10, "motions": "exercises", "only_clips": ["a"]},
             "only_clips does nothing with motions 'exercises'",
         ),
+        (
+            {"sequence_frames": 10, "motions": "resting", "poses": "all"},
+            "poses does nothing with motions 'resting'; leave it out",
+        ),
+        (
+            {"sequence_frames": 10, "poses": "all", "leave_out_clips": ["a"]},
+            "poses, leave_out_clips do nothing without --mocap; give --mocap, or leave them out",
+        ),
+        ({"sequence_frames": 10, "near_seat_share": 0.5}, "near_seat_share does nothing in sequences; leave it out"),
     ],
 )
 def test_fields_without_effect_are_named_with_their_need(fields, says):
     (line,) = idle_fields(recipe_of(**fields))
     assert re.search(says, line)
+
+
+def test_clips_select_among_captures_that_are_given():
+    recipe = recipe_of(sequence_frames=10, poses="all", only_clips=["a"])
+    assert idle_fields(recipe, captures=True) == []
 
 
 def test_real_rooms_have_no_use_for_what_draws_rooms():
@@ -66,3 +81,12 @@ def test_a_renderer_logs_the_fields_that_do_nothing(caplog):
     with caplog.at_level(logging.WARNING):
         make_renderer(recipe, people_of(recipe))
     assert ["pet_share does nothing" in line for line in caplog.messages] == [True]
+
+
+def test_a_renderer_knows_whether_sequences_play_captures(caplog):
+    recipe = recipe_of(sequence_frames=10, poses="all")
+    with caplog.at_level(logging.WARNING):
+        make_renderer(recipe, people_of(recipe), Motions.embedded())
+        assert caplog.messages == []
+        make_renderer(recipe, people_of(recipe))
+    assert ["poses does nothing without --mocap" in line for line in caplog.messages] == [True]
