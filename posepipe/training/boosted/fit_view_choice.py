@@ -26,7 +26,7 @@ from posepipe.segmentation.views.view_evidence import NAMES, SeenView, ViewEvide
 from posepipe.training.boosted.flat_trees import flat_trees
 from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds, typical_bones
 from posepipe.training.boosted.recorded_frames import RecordedFrames
-from posepipe.training.check_frames import check_people
+from posepipe.training.check_frames import LOOKED_AT, check_people
 from posepipe.training.origin import origin_of
 from posepipe.training.true_filter import PERSON_SHARE, TrueFilter, judge_by_truth
 
@@ -45,6 +45,8 @@ BOOSTING: dict[str, Any] = {
     "random_state": 0,
 }
 """Parameters of scikit-learn's gradient boosting (Friedman 2001)."""
+TRIED_FRAMES = 10
+"""Frames that are tried at a time before the training. Where people lie, the first of them mostly show somebody."""
 
 
 class ViewsOfPeople(NamedTuple):
@@ -100,12 +102,12 @@ def refit_view_choice(
     check_people(frames, "a choice of views")
     lengths = typical_bones(frames, model.body)
     rule, bare = RotatedViews(len(model.body.joints)), replace(model, view_choice=None)
-    found = _Collecting(bare, frames, lengths, rule).collect(len(frames), on_frame, workers)
+    collecting = _Collecting(bare, frames, lengths, rule)
+    _check_some_rotated(collecting)
+    found = collecting.collect(len(frames), on_frame, workers)
     views = ViewsOfPeople(*(np.concatenate(each) for each in zip(*found, strict=True)))
-    if not len(views.row):
-        raise ValueError(
-            f"nobody in {counted(len(frames), 'frame')} was seen in rotated views; give people who lie or bend"
-        )
+    if not len(views.row):  # a pipeline may see some of the frames by themselves otherwise than among all
+        raise _nobody_rotated(frames)
     choice = ViewChoice(model.body, lengths, flat_trees(_boosted(views, np.ones(len(views.row), bool)), NAMES))
     about: dict[str, Any] = {
         **origin_of(frames, command),
@@ -145,6 +147,28 @@ class _Collecting(RecordedFrames[ViewsOfPeople]):
         judge_by_truth(pipeline, recorder.judge)
         pipeline.rotated_views = replace(self.rule, choice=recorder)
         return recorder
+
+
+def _check_some_rotated(collecting: _Collecting) -> None:
+    """Raise ValueError where none of some frames shows anybody in rotated views: all may take hours to look at.
+
+    The pipeline is asked, for the truth does not tell: it also rotates the views of people upright of whom it finds
+    little.
+    """
+    frames = collecting.frames.at_most(LOOKED_AT)
+    order = np.random.default_rng(0).permutation(len(frames))  # people who lie may be in the last dataset alone
+    some = replace(collecting, frames=frames.select(order))
+    for start in range(0, len(frames), TRIED_FRAMES):
+        if len(some.block(range(start, min(start + TRIED_FRAMES, len(frames))), lambda count: None).row):
+            return
+    raise _nobody_rotated(frames)
+
+
+def _nobody_rotated(frames: FrameSequence) -> ValueError:
+    return ValueError(
+        f"nobody in {counted(len(frames), 'frame')} looked at was seen in rotated views; give people who lie or bend,"
+        " as `posepipe synth --recipe person-turned` renders them"
+    )
 
 
 class _Recorder:

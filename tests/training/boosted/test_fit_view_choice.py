@@ -95,10 +95,29 @@ def test_views_of_one_person_are_compared_with_one_another():
     assert views.quality.tolist() == pytest.approx([1.2, 1.6, 0.1, 1.5, 1.9])
 
 
+def unseen(frames: FrameSequence) -> list[LabelledFrame]:
+    """Frames of people none of whose joints is known: no view of theirs is kept."""
+    return [replace(frame, visible=np.zeros_like(frame.visible)) for frame in frames]
+
+
 def test_frames_in_which_nobody_is_turned_are_refused(model):
-    nobody = [replace(frame, visible=np.zeros_like(frame.visible)) for frame in frames_of(range(300, 304))]
-    with pytest.raises(ValueError, match="nobody in 4 frames was seen in rotated views"):
+    nobody = unseen(frames_of(range(300, 304)))
+    with pytest.raises(ValueError, match=r"nobody in 4 frames .*was seen in rotated views"):
         refit_view_choice(model, FrameSequence([FramesInMemory(nobody)]))
+
+
+def test_they_are_refused_before_all_frames_are_looked_at(model, monkeypatch):
+    monkeypatch.setattr(fit_view_choice, "LOOKED_AT", 5)
+    nobody, looked_at = unseen(frames_of(range(300, 312))), []
+    with pytest.raises(ValueError, match="nobody in 4 frames looked at"):
+        refit_view_choice(model, FrameSequence([FramesInMemory(nobody)]), on_frame=lambda: looked_at.append(1))
+    assert not looked_at
+
+
+def test_a_single_frame_of_somebody_who_lies_is_found(model):
+    frames = [*unseen(frames_of(range(300, 325))), turned(325, 1)]
+    taught = refit_view_choice(model, FrameSequence([FramesInMemory(frames, recipe={})]))
+    assert taught.metadata["view_choice"]["people"] > 0
 
 
 def test_the_card_tells_of_the_choice(model, tmp_path):
