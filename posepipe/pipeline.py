@@ -42,6 +42,7 @@ from posepipe.segmentation.still_furniture import FoundPerson, StillFurniture
 from posepipe.segmentation.views.rotated_views import POOR_POSE, RotatedViews
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
+from posepipe.stage import check_numbers
 from posepipe.tracking.one_euro import OneEuroSmoother
 from posepipe.tracking.tracker import NoTracker, Tracker
 
@@ -193,10 +194,11 @@ class Pipeline:
     def step(self, frame: DepthFrame) -> FrameResult:
         """Find the people in one depth frame. Foreground, tracker and the stages after it remember earlier frames.
 
-        Raises TypeError for anything else, such as an array.
+        Raises TypeError for anything else, such as an array, and ValueError for a threshold out of its range.
         """
         if not isinstance(frame, DepthFrame):
             raise TypeError(f"wanted DepthFrame(depth, Intrinsics(fx, fy, cx, cy), timestamp_s), got {frame!r:.60}")
+        check_numbers({stage.field: own for stage, own in self.stages()})
         upright = self._with_up(frame)
         candidates = self.foreground.update(upright)
         people = self._people_among(upright, candidates)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,8 +13,11 @@ from posepipe.camera import Intrinsics
 from posepipe.errors import FormatError
 from posepipe.frames import DepthFrame
 from posepipe.pipeline import Pipeline
+from posepipe.segmentation.person_filter import PersonFilter
+from posepipe.stage import check_numbers
 from posepipe.thresholds import THRESHOLDS, ThresholdSettings, read_thresholds
 from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.tracking.tracker import NoTracker
 from tests.support.shipped_model import shipped_model
 
 
@@ -72,6 +77,56 @@ def test_a_confidence_outside_its_range_is_refused(minimum):
     pipeline.min_confidence = minimum
     with pytest.raises(ValueError, match=f"min_confidence: wanted a number from 0 to 1, got {minimum}"):
         pipeline.step(DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5)))
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("stage", "values", "wanted"),
+    [
+        ("pose_estimator", {"min_confidence": 80}, "from 0 to 1, got 80"),
+        ("person_filter", {"min_confidence": NAN}, "from 0 to 1, got nan"),
+        ("tracker", {"max_step_m": -1}, "of at least 0, got -1"),
+        ("tracker", {"forget_after_s": NAN}, "of at least 0, got nan"),
+    ],
+)
+def test_a_number_of_a_stage_out_of_its_range_is_refused(stage, values, wanted):
+    pipeline = Pipeline.from_model(shipped_model(), foreground="none")
+    setattr(pipeline, stage, replace(getattr(pipeline, stage), **values))
+    (field,) = values
+    with pytest.raises(ValueError, match=rf"{stage}\.{field}: wanted a number {wanted}"):
+        pipeline.step(DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5)))
+
+
+def test_shares_of_a_person_in_percent_are_refused():
+    with pytest.raises(ValueError, match=r"person_filter\.min_share: wanted a number from 0 to 1, got 50"):
+        check_numbers({"person_filter": PersonFilter(min_share=50)})
+
+
+def test_every_share_on_a_slider_has_its_range():
+    pipeline = Pipeline.from_model(shipped_model())
+    pipeline.smoother = OneEuroSmoother()
+    for each in ThresholdSettings.of(pipeline).values:
+        above = replace(getattr(pipeline, each.stage), **{each.field: each.max + 0.01})
+        if each.max == 1:
+            with pytest.raises(ValueError, match=f"{each.field}: wanted a number from 0 to 1"):
+                check_numbers({each.stage: above})
+        else:
+            check_numbers({each.stage: above})  # the range of a slider is none of the number's
+
+
+@dataclass(frozen=True)
+class OwnTracker(NoTracker):
+    """A stage of a user, whose number may be negative."""
+
+    min_height_m: float = -0.5
+
+
+def test_numbers_of_stages_of_ones_own_may_be_any():
+    pipeline = Pipeline.from_model(shipped_model(), foreground="none")
+    pipeline.tracker = OwnTracker()
+    assert pipeline.step(DepthFrame(np.zeros((24, 32), np.float32), Intrinsics(30.0, 30.0, 15.5, 11.5))).people == ()
 
 
 @pytest.mark.parametrize(

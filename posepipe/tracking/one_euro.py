@@ -30,7 +30,7 @@ class OneEuroSmoother:
     Raises
     ------
     ValueError
-        For a cutoff that is not above 0, or a negative ``beta``.
+        For a cutoff that is not above 0, or a ``beta`` that is not at least 0.
 
     References
     ----------
@@ -45,9 +45,9 @@ class OneEuroSmoother:
     _frame_s: float = field(default=-math.inf, init=False)  #: time of the last frame
 
     def __post_init__(self) -> None:
-        if min(self.min_cutoff_hz, self.speed_cutoff_hz) <= 0:
+        if not (self.min_cutoff_hz > 0 and self.speed_cutoff_hz > 0):  # NaN is refused, too
             raise ValueError(f"wanted cutoffs above 0 Hz, got {self.min_cutoff_hz} and {self.speed_cutoff_hz}")
-        if self.beta < 0:
+        if not self.beta >= 0:
             raise ValueError(f"wanted a beta of at least 0, got {self.beta}")
 
     def update(self, tracks: Sequence[Track], timestamp_s: float) -> tuple[Track, ...]:

@@ -150,7 +150,16 @@ def test_frames_without_times_are_not_smoothed():
     np.testing.assert_array_equal(smoothed(places, OneEuroSmoother(), np.zeros(5)), places)
 
 
-@pytest.mark.parametrize("wrong", [{"min_cutoff_hz": 0}, {"speed_cutoff_hz": -1}, {"beta": -0.1}])
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        *({"min_cutoff_hz": 0}, {"speed_cutoff_hz": -1}, {"beta": -0.1}),
+        *({"min_cutoff_hz": NAN}, {"speed_cutoff_hz": NAN}, {"beta": NAN}),
+    ],
+)
 def test_settings_that_make_no_filter_are_refused(wrong):
     with pytest.raises(ValueError, match="wanted"):
         OneEuroSmoother(**wrong)
