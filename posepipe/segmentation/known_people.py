@@ -34,13 +34,14 @@ class KnownPeople:
 
     def accepts(self, timestamp_s: float, mask: np.ndarray, probability: float) -> bool:
         """Whether what was found in a frame, bool (H, W), of that probability, is somebody known."""
-        return probability >= self.min_probability and self._find(timestamp_s, mask) is not None
+        return probability >= self.min_probability and self._find(timestamp_s, mask, self.min_overlap) is not None
 
     def update(self, timestamp_s: float, masks: Sequence[np.ndarray], accepted: Sequence[bool]) -> None:
         """Remember the people of a frame: masks, bool (H, W), and whether that frame by itself shows each."""
         people = []
         for mask, is_accepted in zip(masks, accepted, strict=True):
-            before = None if is_accepted else self._find(timestamp_s, mask)
+            # of whom somebody else took pixels, less is left than makes them known: their time goes on all the same
+            before = None if is_accepted else self._find(timestamp_s, mask, min_overlap=0.0)
             people.append(_Known(mask, timestamp_s if before is None else before.accepted_s))
         self._people = people
 
@@ -48,8 +49,8 @@ class KnownPeople:
         """Forget everybody."""
         self._people = []
 
-    def _find(self, timestamp_s: float, mask: np.ndarray) -> _Known | None:
-        """Who was last found there; None for nobody."""
+    def _find(self, timestamp_s: float, mask: np.ndarray, min_overlap: float) -> _Known | None:
+        """Who was last found there, of those with that overlap; None for nobody."""
         overlaps = [
             (_overlap(person.mask, mask), person)
             for person in self._people
@@ -57,7 +58,7 @@ class KnownPeople:
             and person.mask.shape == mask.shape
         ]
         overlap, person = max(overlaps, key=lambda pair: pair[0], default=(0.0, None))
-        return person if overlap >= self.min_overlap else None
+        return person if overlap >= min_overlap else None
 
 
 def _overlap(first: np.ndarray, second: np.ndarray) -> float:

@@ -54,6 +54,15 @@ def test_rejected_frames_do_not_prolong_the_time():
     assert after(1.0, 1.9, accepted=True).accepts(3.8, person_at(30), 0.4)
 
 
+def test_who_lost_pixels_to_somebody_else_has_no_new_time():
+    """Pieces of another person may take pixels of somebody who was found because they were known."""
+    known, left = after(), person_at(30)
+    left[:, 38:] = False  # two fifths of them
+    known.update(1.0, [left], [False])
+    assert known.accepts(1.9, left, 0.4)
+    assert not known.accepts(2.1, left, 0.4)
+
+
 def test_each_of_several_people_has_a_time_of_their_own():
     known = KnownPeople(forget_after_s=2.0)
     known.update(0.0, [person_at(0), person_at(40)], [True, True])
