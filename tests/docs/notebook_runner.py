@@ -1,6 +1,7 @@
 """Runs notebooks without Jupyter; ``python -m tests.docs.notebook_runner NOTEBOOK...`` stores their outputs anew.
 
-A cell prints, and its last expression is shown as Jupyter shows it: by ``_repr_png_`` or ``repr``.
+A cell prints, and its last expression is shown as Jupyter shows it: by ``_repr_svg_``, ``_repr_png_`` or ``repr``. A
+drawing is also stored as the file of docs/images that the cell's metadata names under "picture", for pages to show.
 """
 
 from __future__ import annotations
@@ -16,10 +17,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from tests.support.paths import ROOT
+
+IMAGES = ROOT / "docs" / "images"
+SVG = "image/svg+xml"
+
 
 def code_cells(notebook: dict[str, Any]) -> list[dict[str, Any]]:
     """The cells that hold code."""
     return [cell for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def drawing_of(outputs: list[dict[str, Any]]) -> str | None:
+    """The SVG drawing among the outputs of a cell; None where it draws nothing."""
+    drawings = ["".join(output["data"][SVG]) for output in outputs if SVG in output.get("data", {})]
+    return drawings[0] if drawings else None
 
 
 def run_cells(notebook: dict[str, Any]) -> list[list[dict[str, Any]]]:
@@ -43,7 +55,9 @@ def _run(code: str, names: dict[str, Any]) -> list[dict[str, Any]]:
     return outputs
 
 
-def _data(shown: Any) -> dict[str, str]:
+def _data(shown: Any) -> dict[str, Any]:
+    if hasattr(shown, "_repr_svg_"):
+        return {SVG: shown._repr_svg_().splitlines(keepends=True)}
     if hasattr(shown, "_repr_png_"):
         return {"image/png": base64.b64encode(shown._repr_png_()).decode(), "text/plain": repr(shown)}
     return {"text/plain": repr(shown)}
@@ -62,7 +76,12 @@ def store_outputs(path: Path) -> None:
             os.chdir(before)
     for number, (cell, fresh) in enumerate(zip(code_cells(notebook), outputs, strict=True), start=1):
         cell["outputs"], cell["execution_count"] = fresh, number
-    path.write_text(json.dumps(notebook, indent=1) + "\n", "utf-8")
+        if picture := cell["metadata"].get("picture"):
+            drawing = drawing_of(fresh)
+            assert drawing is not None, f"cell {number} draws nothing for {picture}"
+            (IMAGES / picture).parent.mkdir(exist_ok=True)
+            (IMAGES / picture).write_text(drawing, "utf-8")
+    path.write_text(json.dumps(notebook, indent=1, ensure_ascii=False) + "\n", "utf-8")
 
 
 if __name__ == "__main__":

@@ -6,15 +6,20 @@ import json
 import re
 from pathlib import Path
 
-from tests.docs.tree_notebook import IMAGES, code_cells, run_cell, stored
+from tests.docs.notebook_runner import IMAGES, code_cells, drawing_of, run_cells
 from tests.support.paths import ROOT
 
 NOTEBOOK = ROOT / "docs" / "notebooks" / "decision_trees.ipynb"
-STORE_ANEW = "to store it anew: python -m tests.docs.tree_notebook docs/notebooks/decision_trees.ipynb"
+STORE_ANEW = "to store it anew: python -m tests.docs.notebook_runner docs/notebooks/decision_trees.ipynb"
 
 
-def cells():
-    return code_cells(json.loads(NOTEBOOK.read_text(encoding="utf-8")))
+def notebook():
+    return json.loads(NOTEBOOK.read_text(encoding="utf-8"))
+
+
+def texts(outputs):
+    """What a cell shows besides drawings."""
+    return ["".join(output.get("text") or output["data"].get("text/plain", "")) for output in outputs]
 
 
 def words(drawing):
@@ -22,12 +27,12 @@ def words(drawing):
     return [text for text in re.findall(r"<text[^>]*>([^<]*)</text>", drawing) if not re.fullmatch(r"-?[\d.]+", text)]
 
 
-def test_every_cell_shows_what_is_stored():
-    names = {}
-    for number, cell in enumerate(cells(), start=1):
-        text, drawing = run_cell("".join(cell["source"]), names)
-        expected, picture = stored(cell)
-        assert text == expected, f"cell {number}; {STORE_ANEW}"
+def test_every_cell_shows_what_is_stored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    cells = code_cells(notebook())
+    for number, (cell, outputs) in enumerate(zip(cells, run_cells(notebook()), strict=True), start=1):
+        assert texts(outputs) == texts(cell["outputs"]), f"cell {number}; {STORE_ANEW}"
+        drawing, picture = drawing_of(outputs), drawing_of(cell["outputs"])
         assert (drawing is None) == (picture is None), f"cell {number}; {STORE_ANEW}"
         if drawing is not None:
             assert words(drawing) == words(picture), f"cell {number}; {STORE_ANEW}"
@@ -35,7 +40,8 @@ def test_every_cell_shows_what_is_stored():
 
 def test_pictures_of_the_page_are_those_of_the_notebook():
     page = (ROOT / "docs" / "guides" / "trees.md").read_text(encoding="utf-8")
-    named = {cell["metadata"]["picture"]: stored(cell)[1] for cell in cells() if "picture" in cell["metadata"]}
+    cells = [cell for cell in code_cells(notebook()) if "picture" in cell["metadata"]]
+    named = {cell["metadata"]["picture"]: drawing_of(cell["outputs"]) for cell in cells}
     assert {path.name for path in (IMAGES / "trees").glob("*")} == {Path(picture).name for picture in named}
     for picture, drawing in named.items():
         assert drawing == (IMAGES / picture).read_text(encoding="utf-8"), STORE_ANEW
