@@ -63,10 +63,10 @@ class View:
         return replace(parts, pixels=pixels + np.array([rows.start, cols.start], np.int32))
 
     def to_camera(self, points_m: np.ndarray) -> np.ndarray:
-        """Map points (..., 3) of this view, metres, to camera axes."""
+        """Map points (..., 3) of this view, metres, to camera axes; contiguous, and of their dtype."""
         for _ in range(self.quarters):
-            points_m = points_m[..., [1, 0, 2]] * [1, -1, 1]
-        return points_m
+            points_m = points_m[..., [1, 0, 2]] * np.array([1, -1, 1], points_m.dtype)
+        return np.ascontiguousarray(points_m)  # kernels are compiled for this layout, in a second or more for another
 
     def proposals_to_camera(self, proposals: Proposals) -> Proposals:
         """Map proposals of this view to camera axes; the moments of rotated parts are left out."""

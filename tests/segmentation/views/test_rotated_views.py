@@ -46,6 +46,14 @@ def test_a_rotated_view_shows_the_same_points(quarters):
     np.testing.assert_allclose(points[0][order[0]], points[1][order[1]], atol=1e-5)
 
 
+@pytest.mark.parametrize("quarters", [0, 1, 2, 3])
+def test_points_in_camera_axes_are_as_kernels_take_them(quarters):
+    one = view().rotated(quarters) if quarters else view()
+    for dtype in (np.float32, np.float64):
+        points_m = one.to_camera(np.ones((5, 3), dtype))
+        assert (points_m.dtype, points_m.flags.c_contiguous) == (dtype, True)
+
+
 @pytest.mark.parametrize("quarters", [1, 2, 3])
 def test_an_image_of_a_rotated_view_returns_to_its_place(quarters):
     straight, rotated = view(), view().rotated(quarters)
