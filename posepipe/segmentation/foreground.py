@@ -147,7 +147,7 @@ class RoomForeground:
         components = of_components(np.where(kept, np.cumsum(kept), 0).astype(np.int32), components)
         components, count = self._joined(components, depth_m, intrinsics), int(kept.sum())
         area_m2, low_m, high_m = measure_components(components, count, depth_m, intrinsics)
-        large = area_m2 >= self.min_area_m2  # of any width: a person may be connected to a strip of floor
+        large = _of_surface(area_m2, self.min_area_m2)  # of any width: a person may be connected to a strip of floor
         ranking = np.argsort(np.where(large, -area_m2, np.inf), kind="stable")[: min(large.sum(), MAX_CANDIDATES)]
         rank = np.zeros(count + 1, np.uint8)
         rank[ranking] = np.arange(1, len(ranking) + 1)
@@ -174,9 +174,17 @@ class RoomForeground:
         return join_near(of_components(leader, components), large, depth_m, intrinsics, self.gap_m)
 
 
+def _of_surface(area_m2: np.ndarray, min_m2: float) -> np.ndarray:
+    """Components of a minimum surface: bool, the shape of ``area_m2``. Number 0, and absent ones, are never among them.
+
+    Their surface is 0, which a minimum of 0 would take for large.
+    """
+    return (area_m2 >= min_m2) & (area_m2 > 0)
+
+
 def _largest(area_m2: np.ndarray, min_area_m2: float) -> np.ndarray:
     """Components of a minimum surface, at most MAX_COMPONENTS of them: bool, the shape of ``area_m2``."""
-    kept = area_m2 >= min_area_m2
+    kept = _of_surface(area_m2, min_area_m2)
     if np.count_nonzero(kept) > MAX_COMPONENTS:
         ranking = np.argsort(-area_m2, kind="stable")
         kept[ranking[MAX_COMPONENTS:]] = False

@@ -12,6 +12,7 @@ from posepipe.frames import DepthFrame
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import MAX_COMPONENTS, CutOutForeground, RoomForeground, join_near
 from posepipe.segmentation.room_geometry.connected_components import find_components
+from tests.support.rooms import CAMERA as ROOM_CAMERA
 from tests.support.rooms import HEIGHT_M, SHAPE, empty_room, frame_of, with_box
 
 CAMERA = Intrinsics(100.0, 100.0, 31.5, 23.5)  #: at 2 m a pixel is 4 square centimetres
@@ -121,6 +122,19 @@ def test_small_pieces_are_foreground_though_no_candidates():
 
 def test_no_candidates_have_no_masks():
     assert list(Candidates(np.zeros((2, 3), np.uint8), np.zeros((2, 3), bool)).masks()) == []
+
+
+@pytest.mark.parametrize("finer", [1, 3])
+@pytest.mark.parametrize("minimum", ["min_area_m2", "speck_m2"])
+def test_without_a_minimum_only_surfaces_are_candidates(minimum, finer):
+    depth_m = with_box(empty_room(), (0.0, 0.2, 2.0), (0.5, 1.6))
+    mask = depth_m == 2
+    mask[2::40, 2::40] = True  # specks of the wall, and of the floor
+    depth_m, mask = (image.repeat(finer, axis=0).repeat(finer, axis=1) for image in (depth_m, mask))
+    frame = frame_of(depth_m, ROOM_CAMERA.scaled(finer))
+    found = list(RoomForeground(**{minimum: 0.0}).group(frame, mask).masks())
+    np.testing.assert_array_equal(found, list(RoomForeground().group(frame, mask).masks()))
+    assert len(found) == 1
 
 
 def test_candidates_of_a_room_come_with_its_floor():

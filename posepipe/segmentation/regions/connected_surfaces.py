@@ -44,9 +44,10 @@ class ConnectedSurfaces(Stateless):
         squared_m2 = np.bincount(components.ravel(), weights=np.square(inside_m).ravel(), minlength=count + 1)
         sizes_m2 = squared_m2 * (step**2 / (intrinsics.fx * intrinsics.fy))
         sizes_m2[0] = 0
-        kept = np.flatnonzero((sizes_m2 >= self.min_area_m2) & (sizes_m2 <= self.max_share * sizes_m2.sum()))
+        kept = (sizes_m2 >= self.min_area_m2) & (sizes_m2 <= self.max_share * sizes_m2.sum())
+        surfaces = 1 + np.flatnonzero(kept[1:])  # number 0 is no surface, whatever the minimum
         found = []
-        for component in kept[np.argsort(-sizes_m2[kept], kind="stable")]:
+        for component in surfaces[np.argsort(-sizes_m2[surfaces], kind="stable")]:
             surface = np.zeros_like(mask)
             surface[window] = mask[window] & enlarged(components == component, (step, step), mask[window].shape)
             found.append(surface)

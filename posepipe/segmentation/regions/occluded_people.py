@@ -52,7 +52,7 @@ class OccludedPeople(Stateless):
         rows, cols = np.nonzero(components)
         piece, z = components[rows, cols], inside_m[rows, cols]
         area_m2 = np.bincount(piece, weights=z.astype(np.float64) ** 2, minlength=count + 1) / (on_grid.fx * on_grid.fy)
-        ranking = np.argsort(-area_m2, kind="stable")[: self.max_pieces]
+        ranking = 1 + np.argsort(-area_m2[1:], kind="stable")[: self.max_pieces]  # number 0 is no piece
         pieces = ranking[area_m2[ranking] >= self.min_piece_m2]
         low_m, high_m = _boxes(on_grid.deproject_pixels(rows, cols, z), piece, pieces, np.asarray(up, float))
         found = []

@@ -64,7 +64,7 @@ class Remainder(Stateless):
         grid_m[cells], grid_m2[cells] = z[far], area_m2[far]
         components, count = find_components(grid_m, grid_m > 0)
         sizes_m2 = np.bincount(components.ravel(), weights=grid_m2.ravel(), minlength=count + 1)
-        large = np.flatnonzero(sizes_m2 >= self.min_area_m2)  # beyond the components all surfaces are 0
+        large = 1 + np.flatnonzero(sizes_m2[1:] >= self.min_area_m2)  # number 0 is no surface, whatever the minimum
         large = large[np.argsort(-sizes_m2[large], kind="stable")]
         return [mask & enlarged(components == component, parts.stride, mask.shape) for component in large]
 

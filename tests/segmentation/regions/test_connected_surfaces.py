@@ -43,6 +43,11 @@ def test_specks_are_no_surfaces(camera):
         assert len(divided(LEFT, RIGHT, SPECK, camera=camera, min_area_m2=min_area_m2)[0]) == count
 
 
+def test_without_a_minimum_every_surface_is_found_once():
+    found, boxes = divided(LEFT, RIGHT, SPECK, min_area_m2=0.0)
+    np.testing.assert_array_equal(found, boxes)
+
+
 @pytest.mark.parametrize("boxes", [(LEFT,), (LEFT, SPECK), ()])
 def test_a_surface_of_nearly_everything_is_not_looked_at_again(boxes):
     assert divided(*boxes)[0] == []

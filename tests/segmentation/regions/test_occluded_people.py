@@ -90,3 +90,9 @@ def test_fine_images_are_grouped_as_coarse_ones():
 
 def test_an_empty_frame_has_no_pieces():
     assert found() == []
+
+
+def test_without_a_minimum_every_piece_counts():
+    speck = (30, 31, 32, 33)
+    (group,) = found(HEAD, LEGS, speck, min_piece_m2=0.0)
+    np.testing.assert_array_equal(group, mask_of(HEAD, LEGS, speck))

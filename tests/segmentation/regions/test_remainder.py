@@ -108,3 +108,10 @@ def test_a_pose_explains_what_is_around_it():
     wanted[10:22, 6:13] = True
     np.testing.assert_array_equal(near, wanted)
     assert not Remainder(HUMAN).around(depth_m, mask, camera, Pose.of({})).any()
+
+
+def test_without_a_minimum_what_is_explained_is_not_left():
+    person, other = (10, 22, 6, 13), (18, 36, 36, 48)
+    (left,) = masks(person, other, min_area_m2=0.0)
+    assert not left[10:22, 6:13].any()
+    assert masks(person, min_area_m2=0.0) == []
