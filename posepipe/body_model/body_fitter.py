@@ -170,7 +170,7 @@ class BodyFitter:
             posture, cost = self._follow(given, known, shape)
         memory = before.updated(curvature.precision, curvature.information)
         fit = self._described(seen, curvature, shape)
-        return _Known(self._now_s, posture, fit.joints_m, cost, memory), fit
+        return _Known(self._now_s, posture, fit.joints_m.copy(), cost, memory), fit  # the caller holds the fit
 
     def _begin(self, given: _Given, memory: ShapeMemory) -> tuple[Posture, float, np.ndarray]:
         """Posture, cost and build of a new person."""

@@ -42,7 +42,7 @@ class KnownPeople:
         for mask, is_accepted in zip(masks, accepted, strict=True):
             # of whom somebody else took pixels, less is left than makes them known: their time goes on all the same
             before = None if is_accepted else self._find(timestamp_s, mask, min_overlap=0.0)
-            people.append(_Known(mask, timestamp_s if before is None else before.accepted_s))
+            people.append(_Known(mask.copy(), timestamp_s if before is None else before.accepted_s))
         self._people = people
 
     def reset(self) -> None:
@@ -58,7 +58,7 @@ class KnownPeople:
             and person.mask.shape == mask.shape
         ]
         overlap, person = max(overlaps, key=lambda pair: pair[0], default=(0.0, None))
-        return person if overlap >= min_overlap else None
+        return person if overlap > 0 and overlap >= min_overlap else None
 
 
 def _overlap(first: np.ndarray, second: np.ndarray) -> float:

@@ -67,9 +67,9 @@ class OneEuroSmoother:
 
     def _smoothed(self, track: Track, now_s: float) -> Pose:
         pose = track.pose
+        joints_m = pose.joints_m.copy()  # the caller holds the others
         places = [
-            self._filter(track.id, name, place_m, now_s)
-            for name, place_m in zip(pose.names, pose.joints_m, strict=True)
+            self._filter(track.id, name, place_m, now_s) for name, place_m in zip(pose.names, joints_m, strict=True)
         ]
         return replace(pose, joints_m=np.array(places, float).reshape(-1, 3))
 

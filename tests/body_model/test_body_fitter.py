@@ -171,6 +171,16 @@ def test_at_ten_frames_a_second_joints_rest_in_every_frame():
     np.testing.assert_array_equal(at_ten, a_little_faster)
 
 
+def test_what_the_caller_does_to_joints_moves_no_body():
+    model, body, rng, posture, _, _ = _scene(0)
+    pose, alone, changed = noisy_pose(body, posture, rng, 0.03), BodyFitter(HUMAN, model), BodyFitter(HUMAN, model)
+    for fitter, shift_m in ((alone, 0.0), (changed, 0.005)):
+        (shown,) = fitter.update_joints([Track(1, pose)], 0.0)
+        shown.fit.joints_m[:] += shift_m
+    one, other = (each.update_joints([Track(1, pose)], 1 / 30)[0].fit for each in (alone, changed))
+    np.testing.assert_array_equal(one.joints_m, other.joints_m)
+
+
 def test_without_tracking_a_frame_depends_on_itself_alone():
     model, body, rng, posture, frame, pixels = _scene(0)
     track = Track(1, noisy_pose(body, posture, rng, 0.05))

@@ -82,3 +82,10 @@ def test_a_gap_without_frames_counts():
 
 def test_images_of_another_size_show_nobody_known():
     assert not after().accepts(0.1, person_at(30, (120, 160)), 0.9)
+
+
+def test_what_the_caller_does_to_masks_changes_nobody():
+    known, mask = KnownPeople(), person_at(30)
+    known.update(0.0, [mask], [True])
+    mask[:] = False
+    assert known.accepts(0.1, person_at(30), 0.4)

@@ -109,6 +109,14 @@ def test_ids_confidences_order_and_proposals_are_handed_on():
     assert [one.pose.joints["head"].confidence for one in after] == [0.3, 0.7]
 
 
+def test_what_the_caller_does_to_joints_moves_none():
+    smoother, first = OneEuroSmoother(), track((0.0, 0.0, 2.0))
+    (shown,) = smoother.update([first], 0.0)
+    first.pose.joints_m[:] = shown.pose.joints_m[:] = 99.0
+    (second,) = smoother.update([track((0.0, 0.0, 2.0))], 1 / FPS)
+    np.testing.assert_allclose(second.pose.joints_m, [[0.0, 0.0, 2.0]])
+
+
 def test_people_and_joints_do_not_mix():
     smoother = OneEuroSmoother()
     smoother.update([track((0, 0, 2), id=1), track((1, 0, 2), id=2)], 0.0)
