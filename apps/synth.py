@@ -110,12 +110,11 @@ def run(args: argparse.Namespace) -> None:
     """Render the dataset."""
     from apps.terminal.progress import ProgressBar
     from posepipe.compilation import is_compiled, say_compiling
-    from synth.background_recipe import BackgroundRecipe
     from synth.backgrounds.background_bank import read_backgrounds
     from synth.body.creatures import read_creature
     from synth.dataset_writer import write_dataset
     from synth.motion.poses.clips import embedded_pose_bank
-    from synth.recipe import PoseRecipe, read_recipe
+    from synth.recipe import BackgroundRecipe, PoseRecipe, read_recipe
     from synth.render.rasterizer import rasterize
     from synth.renderer import make_renderer
     from synth.scene.subjects import Creatures, People, Subjects

@@ -8,9 +8,8 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.frames import LabelledFrame
-from synth.image_recipe import REACH_M, ImageRecipe
-from synth.material_recipe import MaterialRecipe
-from synth.recipe import Recipe
+from synth.recipe import MaterialRecipe, Recipe
+from synth.recipe.image_recipe import REACH_M, ImageRecipe
 from synth.render.label_frame import label_frame
 from synth.render.materials import add_materials
 from synth.render.render_frame import render_frame

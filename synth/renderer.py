@@ -15,15 +15,14 @@ import numpy as np
 from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.frames import LabelledFrame
-from synth.background_recipe import BackgroundRecipe
 from synth.background_renderer import BackgroundRenderer
 from synth.backgrounds.background_bank import BackgroundBank
 from synth.exercise_sequences import ExerciseRenderer
 from synth.furniture.model_bank import FurnitureBank
-from synth.idle_fields import idle_fields
 from synth.labelled_frame import Sensing, render_labelled_frame
 from synth.motion.motions import Motions
-from synth.recipe import Recipe
+from synth.recipe import BackgroundRecipe, Recipe
+from synth.recipe.idle_fields import idle_fields
 from synth.scene.draw_scene import draw_companions, draw_furniture, draw_scene
 from synth.scene.placement import MAX_AIM_ABOVE_ROOT_M, draw_placement
 from synth.scene.scene import floor_y_m, place_subject

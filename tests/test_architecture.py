@@ -144,14 +144,7 @@ MAY_IMPORT = {
     "synth.clothing": "body synth.body synth.geometry",
     "synth.sensors": "camera errors frames io",
     "synth.sensors.defects": "camera synth.sensors",
-    "synth.recipe_values": "",
-    "synth.background_recipe": "synth.recipe_values",
-    "synth.image_recipe": "synth.recipe_values",
-    "synth.material_recipe": "synth.recipe_values",
-    "synth.proportion_recipe": "synth.recipe_values",
-    "synth.recipe": "errors io synth.background_recipe synth.image_recipe synth.material_recipe"
-    " synth.proportion_recipe synth.recipe_values synth.sensors",
-    "synth.idle_fields": "synth.recipe",
+    "synth.recipe": "errors io synth.sensors",
     "synth.motion.poses": "body errors io synth.body synth.geometry",
     "synth.motion.mocap": "body errors io synth.body synth.geometry synth.motion.poses",
     "synth.motion": "body errors synth.body synth.motion.mocap synth.motion.poses synth.recipe",
@@ -159,29 +152,25 @@ MAY_IMPORT = {
     "synth.furniture.catalogues": "errors io synth.furniture synth.geometry",
     "synth.scene.seats": "body synth.furniture synth.geometry synth.motion.poses synth.recipe",
     "synth.scene": "body camera errors frames synth.body synth.clothing synth.furniture synth.geometry synth.motion"
-    " synth.motion.poses synth.proportion_recipe synth.recipe synth.scene.seats",
-    "synth.render": "body camera frames synth.body synth.furniture synth.geometry synth.material_recipe synth.recipe"
-    " synth.scene synth.sensors synth.sensors.defects",
-    "synth.labelled_frame": "body frames synth.image_recipe synth.material_recipe synth.recipe synth.render synth.scene"
+    " synth.motion.poses synth.recipe synth.scene.seats",
+    "synth.render": "body camera frames synth.body synth.furniture synth.geometry synth.recipe synth.scene"
     " synth.sensors synth.sensors.defects",
+    "synth.labelled_frame": "body frames synth.recipe synth.render synth.scene synth.sensors synth.sensors.defects",
     # real rooms: read as any source of frames; their floor is found as the pipeline finds it
     "synth.backgrounds": "body camera datasets errors frames io segmentation.room_geometry sources sources.base"
-    " synth.background_recipe synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.scene.seats"
-    " synth.sensors",
+    " synth.geometry synth.motion.poses synth.recipe synth.render synth.scene synth.scene.seats synth.sensors",
     "synth.background_renderer": "body errors frames synth.backgrounds synth.furniture synth.labelled_frame"
     " synth.recipe synth.render synth.scene synth.scene.seats synth.sensors synth.sensors.defects",
     "synth.sequences": "camera frames synth.furniture synth.geometry synth.labelled_frame synth.motion synth.recipe"
     " synth.scene synth.scene.seats",
     "synth.exercise_sequences": "body camera frames synth.body synth.furniture synth.geometry synth.labelled_frame"
     " synth.motion synth.recipe synth.scene synth.scene.seats synth.sequences",
-    "synth.renderer": "camera errors frames synth.background_recipe synth.background_renderer synth.backgrounds"
-    " synth.exercise_sequences synth.furniture synth.idle_fields synth.labelled_frame synth.motion synth.recipe"
-    " synth.scene synth.scene.seats synth.sequences",
+    "synth.renderer": "camera errors frames synth.background_renderer synth.backgrounds synth.exercise_sequences"
+    " synth.furniture synth.labelled_frame synth.motion synth.recipe synth.scene synth.scene.seats synth.sequences",
     "synth.dataset_writer": "camera datasets errors io models processes recording synth.recipe synth.renderer",
     "synth.tools": "body body_model errors frames recording synth.body synth.exercise_sequences synth.furniture"
-    " synth.furniture.catalogues synth.geometry synth.labelled_frame synth.material_recipe synth.motion"
-    " synth.motion.mocap synth.motion.poses synth.proportion_recipe synth.recipe synth.scene synth.scene.seats"
-    " synth.sensors",
+    " synth.furniture.catalogues synth.geometry synth.labelled_frame synth.motion synth.motion.mocap"
+    " synth.motion.poses synth.recipe synth.scene synth.scene.seats synth.sensors",
 }
 #: the console command's launcher starts the commands that stand above it
 LAUNCHERS = {"posepipe.__main__"}

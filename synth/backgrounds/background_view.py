@@ -12,8 +12,8 @@ import cv2
 import numpy as np
 
 from posepipe.camera import Intrinsics
-from synth.background_recipe import BackgroundRecipe
 from synth.backgrounds.background_bank import Background
+from synth.recipe import BackgroundRecipe
 from synth.scene.placement import rotation_about
 from synth.sensors.sensor_presets import SensorPreset
 

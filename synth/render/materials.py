@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from posepipe.body import HUMAN, BodyDefinition
-from synth.material_recipe import MaterialRecipe
+from synth.recipe import MaterialRecipe
 from synth.render.label_spread import NOTHING
 from synth.render.render_frame import RenderedFrame
 from synth.render.thing_materials import holes_in_things

@@ -25,8 +25,7 @@ from synth.geometry.vertex_normals import vertex_normals
 from synth.motion.pose_sampler import bent_poses, draw_pose, upright_poses
 from synth.motion.posed_by_angles import pose_by_angles
 from synth.motion.poses.clips import PoseBank, warn_of_unknown_clips
-from synth.proportion_recipe import MAKEHUMAN_PROPORTIONS, ProportionRecipe
-from synth.recipe import ClothingRecipe, PoseRecipe
+from synth.recipe import MAKEHUMAN_PROPORTIONS, ClothingRecipe, PoseRecipe, ProportionRecipe
 
 THIGH_SHARE = 0.047
 """Radius of a thigh, as a share of the person's height."""

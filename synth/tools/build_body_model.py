@@ -25,7 +25,7 @@ from synth.body.limb_lengths import LimbScales, scale_limbs
 from synth.body.skinning import JOINT_PLACES, POSED_BONES
 from synth.motion.poses.clips import PoseBank, embedded_pose_bank
 from synth.motion.poses.pose_variation import mirror_poses
-from synth.proportion_recipe import MEASURED_PROPORTIONS
+from synth.recipe import MEASURED_PROPORTIONS
 from synth.tools.body_capsules import CAPSULES, CapsuleFit, capsule_distances
 from synth.tools.creature_body_model import creature_body_model
 

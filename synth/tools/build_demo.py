@@ -21,11 +21,10 @@ from posepipe.recording import RecordingWriter
 from synth.exercise_sequences import with_chair
 from synth.geometry.mesh import Mesh
 from synth.labelled_frame import Sensing, render_labelled_frame
-from synth.material_recipe import MaterialRecipe
 from synth.motion.exercises import EXERCISES
 from synth.motion.poses.clips import embedded_motion, embedded_pose_bank
 from synth.motion.poses.pose_variation import without_heading
-from synth.recipe import ClothingRecipe, PoseRecipe, SceneRecipe
+from synth.recipe import ClothingRecipe, MaterialRecipe, PoseRecipe, SceneRecipe
 from synth.scene.furnished_room import build_furnished_room
 from synth.scene.placement import Placement
 from synth.scene.scene import PlacedSubject, Scene, place_subject

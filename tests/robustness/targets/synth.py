@@ -126,7 +126,7 @@ def _use_furniture_bank(folder: Path) -> None:
 
 
 SYNTH_TARGETS = (
-    Target("recipe", _recipe, _read_recipes, ("synth.recipe",)),
+    Target("recipe", _recipe, _read_recipes, ("synth.recipe.recipe", "synth.recipe.recipe_file")),
     Target("creature", _creature, _use_creature, ("synth.body.creatures",)),
     Target("sensor", _sensor, lambda f: read_sensor(f / "sensor.toml"), ("synth.sensors.sensor_file",)),
     Target("bone-map", _bone_map, lambda f: read_bone_map(f / "map.toml"), ("synth.motion.mocap.bone_maps",)),

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from synth.background_recipe import BackgroundRecipe
 from synth.backgrounds.background_bank import Background
 from synth.backgrounds.background_view import draw_view, resample
+from synth.recipe import BackgroundRecipe
 from synth.scene.placement import rotation_about
 from synth.sensors.sensor_presets import PRESETS
 from tests.support.empty_rooms import CAMERA, lens, room_depth

@@ -85,7 +85,7 @@ def test_posed_joints_are_those_of_the_longer_limb(person):
 
 
 def test_people_of_the_body_file_have_short_arms():
-    """Figures of `synth.proportion_recipe`: shares of the height of adults, and how little they vary."""
+    """Figures of `synth.recipe.proportion_recipe`: shares of the height of adults, and how little they vary."""
     rows = np.flatnonzero((ASSET.people_years >= 20) & (ASSET.people_years <= 60))
     adults = [rest_body(ASSET, ASSET.people[row]) for row in rows]
     for start, end, share in (("upperarm_l", "lowerarm_l", 0.146), ("lowerarm_l", "hand_l", 0.142)):

@@ -7,8 +7,7 @@ import pytest
 
 from posepipe.body import HUMAN
 from synth.motion.poses.clips import embedded_pose_bank
-from synth.proportion_recipe import ProportionRecipe
-from synth.recipe import ClothingRecipe, PoseRecipe
+from synth.recipe import ClothingRecipe, PoseRecipe, ProportionRecipe
 from synth.scene.subjects import People, Subject
 
 

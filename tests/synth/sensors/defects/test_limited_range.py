@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from synth.image_recipe import REACH_M
+from synth.recipe.image_recipe import REACH_M
 from tests.support.rendered_people import recipe_of, renderer_of
 
 ROOMS = {"room_share": 1.0, "noise": False, "seed": 4, "distance_m": (2.0, 3.0)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields
 
-from synth.recipe_values import as_range
+from synth.recipe.recipe_values import as_range
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,10 +7,9 @@ import re
 
 import pytest
 
-from synth.background_recipe import BackgroundRecipe
-from synth.idle_fields import idle_fields
 from synth.motion.motions import Motions
-from synth.recipe import read_recipe, recipe_names
+from synth.recipe import BackgroundRecipe, read_recipe, recipe_names
+from synth.recipe.idle_fields import idle_fields
 from synth.renderer import make_renderer
 from tests.support.rendered_people import people_of, recipe_of
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import fields
 
-from synth.recipe import SECTIONS, Recipe
+from synth.recipe.recipe import SECTIONS, Recipe
 
 _OF_MODEL_ROOMS = (
     *("density", "wall_fitting_share", "things_share", "hanging_clothes_share", "draped_chair_share", "pet_share"),

@@ -6,8 +6,7 @@ import logging
 import pytest
 
 from posepipe.errors import PosepipeError
-from synth import recipe as recipe_module
-from synth.recipe import SECTIONS, Recipe, read_recipe, recipe_names
+from synth.recipe import SECTIONS, Recipe, read_recipe, recipe_file, recipe_names
 from tests.support.rendered_people import recipe_of
 
 
@@ -187,7 +186,7 @@ def test_plain_data_has_a_table_for_each_section():
 
 
 def test_former_names_are_logged_once_and_only_for_users(tmp_path, caplog):
-    recipe_module._hint_at_new_name.cache_clear()
+    recipe_file._hint_at_new_name.cache_clear()
     (tmp_path / "r.toml").write_text("aside = [0.0, 0.1]\n[pose]\ntumble_share = 0.1\n")
     with caplog.at_level(logging.WARNING):
         for name in recipe_names():

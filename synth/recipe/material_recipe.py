@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from synth.recipe_values import check_section
+from synth.recipe.recipe_values import check_section
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from synth.recipe_values import check_section
+from synth.recipe.recipe_values import check_section
 
 REACH_M = 1.2, 3.5
 """Min and max range, metres, of cameras of short reach, and of recordings that were clipped."""
