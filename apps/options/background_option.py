@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -15,10 +15,14 @@ if TYPE_CHECKING:
 
 MAX_FRAMES = 60
 """Frames that are used of a recording, evenly spaced; the first ones where the source does not know its length."""
+WATCHED_FRAMES = 6
+"""Of these, frames in which people are sought."""
+BELONGS_SHARE = 0.5
+"""Share of somebody's pixels that read as the background does, from which they are part of it."""
 
 
-def read_background(args: argparse.Namespace) -> StillBackground:
-    """Learn the background of the arguments, read as they say for the SOURCE.
+def read_background(args: argparse.Namespace) -> tuple[StillBackground, list[DepthFrame]]:
+    """Learn the background of the arguments, read as they say for the SOURCE; with some of the frames, for warnings.
 
     Raises
     ------
@@ -37,19 +41,31 @@ def read_background(args: argparse.Namespace) -> StillBackground:
     if is_camera_name(args.background):
         raise SourceError(name, "wanted a recording of the scene without people, got a live camera; record it first")
     with open_source(args.background, args.camera, args.topic) as source:
-        return learn_still_background(_spread(RotatedSource(source, args.mirror, args.rotate)), name)
+        frames = list(_spread(RotatedSource(source, args.mirror, args.rotate)))
+    return learn_still_background(frames, name), frames[:: max(1, len(frames) // WATCHED_FRAMES)]
 
 
-def warn_of_people(background: StillBackground, model: PoseModel) -> None:
-    """Warn of what a model takes for people in the background: nobody is found where they stand."""
+def warn_of_people(background: StillBackground, frames: Iterable[DepthFrame], model: PoseModel) -> None:
+    """Warn of people who are part of the background, as a model finds them in it or in frames that it was learned from.
+
+    Nobody is found where they stand.
+    """
+    import numpy as np
+
     from posepipe.frames import DepthFrame
     from posepipe.pipeline import Pipeline
+    from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
 
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
-    people = pipeline.step(DepthFrame(background.depth_m, background.intrinsics)).people
-    distances = sorted(float(track.pose.joints_m[:, 2].mean()) for track in people)
+    agrees_m, distances = plane_tolerance_m(background.depth_m), set()
+    for frame in (DepthFrame(background.depth_m, background.intrinsics), *frames):
+        belongs = np.abs(frame.depth_m - background.depth_m) <= agrees_m
+        result = pipeline.step(frame)
+        for track, mask in zip(result.people, result.person_masks, strict=True):
+            if belongs[mask].mean() >= BELONGS_SHARE:
+                distances.add(f"{track.pose.joints_m[:, 2].mean():.1f} m")
     if distances:
-        where = " and ".join(f"{distance:.1f} m" for distance in distances)
+        where = " and ".join(sorted(distances))
         warnings.warn(
             f"{background.name}: something {where} away looks like a person, and nobody is found in that place; if"
             " somebody stood there, record the empty scene again",
@@ -58,10 +74,11 @@ def warn_of_people(background: StillBackground, model: PoseModel) -> None:
 
 
 def _spread(source: FrameSource) -> Iterator[DepthFrame]:
-    """Yield MAX_FRAMES frames, evenly spaced."""
-    step = max(1, (source.frame_count or 0) // MAX_FRAMES)
+    """Yield at most MAX_FRAMES frames, evenly spaced over all."""
+    count = max(source.frame_count or 0, MAX_FRAMES)
+    rows = {number * count // MAX_FRAMES for number in range(MAX_FRAMES)}
     for row, frame in enumerate(source):
-        if row >= step * MAX_FRAMES:
+        if row >= count:
             return
-        if row % step == 0:
+        if row in rows:
             yield frame

@@ -153,9 +153,10 @@ def pipeline_maker(args: argparse.Namespace, model: PoseModel) -> tuple[Callable
     extrinsics = None if args.extrinsics is None else read_extrinsics(args.extrinsics)
     fit = fit_of(args)
 
-    background = None if args.background is None else read_background(args)
-    if background is not None:
-        warn_of_people(background, model)
+    background = None
+    if args.background is not None:
+        background, frames = read_background(args)
+        warn_of_people(background, frames, model)
 
     def make() -> Pipeline:
         pipeline = Pipeline.from_model(model, not args.no_tracking, args.foreground, background, fit)
