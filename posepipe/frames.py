@@ -53,15 +53,22 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
     return cv2.copyTo(depth_m, usable.view(np.uint8))  # a new image, 0 elsewhere; faster than np.where
 
 
-def _warn_of_millimetres(depth: np.ndarray) -> None:
-    """Warn when most readings of floating point depth, of which none is usable, lie beyond MISTAKEN_M."""
+def _warn_of_unit(depth: np.ndarray) -> None:
+    """Warn when depth of which no reading is usable seems to be floating point millimetres, or whole metres."""
     readings = depth[np.isfinite(depth) & (depth > 0)]
-    if readings.size and (median := float(np.median(readings))) > MISTAKEN_M:
-        warnings.warn(
+    if not readings.size:
+        return
+    median, mistake = float(np.median(readings)), ""
+    if depth.dtype.kind != "f":
+        if readings.max() <= MAX_DEPTH_M:
+            mistake = f"uint16 depth is millimetres, got none above {readings.max()}; give metres as floating point"
+    elif median > MISTAKEN_M:
+        mistake = (
             f"floating point depth is metres, got a median of {median:g} and no reading of at most {MAX_DEPTH_M:g};"
-            " divide millimetres by 1000",
-            stacklevel=4,  # who made the frame
+            " divide millimetres by 1000"
         )
+    if mistake:
+        warnings.warn(mistake, stacklevel=4)  # who made the frame
 
 
 def check_depth_and_mask(depth_m: np.ndarray, mask: np.ndarray) -> None:
@@ -97,7 +104,8 @@ class DepthFrame:
     Warns
     -----
     UserWarning
-        When floating point depth seems to be millimetres: no reading is in range, and most are beyond MISTAKEN_M.
+        When no reading is in range, and floating point depth seems to be millimetres, as most are beyond MISTAKEN_M, or
+        whole numbers seem to be metres, as none is above MAX_DEPTH_M.
 
     Examples
     --------
@@ -124,8 +132,8 @@ class DepthFrame:
         if not isinstance(self.intrinsics, Intrinsics):
             raise TypeError(f"a frame's intrinsics are Intrinsics(fx, fy, cx, cy), got {self.intrinsics!r:.60}")
         depth_m = clean_depth(self.depth_m)
-        if np.asarray(self.depth_m).dtype.kind == "f" and not cv2.countNonZero(depth_m):
-            _warn_of_millimetres(np.asarray(self.depth_m))
+        if not cv2.countNonZero(depth_m):
+            _warn_of_unit(np.asarray(self.depth_m))
         object.__setattr__(self, "depth_m", depth_m)
         if self.up is not None:
             object.__setattr__(self, "up", unit_up(self.up))

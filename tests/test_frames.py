@@ -34,6 +34,15 @@ def test_floating_point_millimetres_are_warned_of(dtype):
     assert caught[0].filename == __file__
 
 
+def test_whole_metres_are_warned_of():
+    with pytest.warns(UserWarning, match="uint16 depth is millimetres, got none above 4; give metres as floating"):
+        DepthFrame(np.array([[4, 0, 2]], np.uint16), CAMERA)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        DepthFrame(np.array([[60, 0, 2]], np.uint16), CAMERA)  # a covered camera
+        DepthFrame(np.zeros((1, 3), np.uint16), CAMERA)
+
+
 @pytest.mark.parametrize("depth", [[[0, np.nan, np.inf]], [[30.0, 40.0, 50.0]], [[1000.0, 1000.0, 2.0]]])
 def test_empty_and_distant_scenes_in_metres_are_not(depth):
     with warnings.catch_warnings():
