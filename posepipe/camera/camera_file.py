@@ -38,14 +38,20 @@ class CameraFile:
         """Return the intrinsics. Raises FormatError when the calibration is for another image size."""
         if (self.height, self.width) != (height, width):
             problem = f"is for {self.width}x{self.height} pixels, the frames have {width}x{height}"
-            raise FormatError(self.name, f"{problem}; {what_fits(height, width)}")
+            raise FormatError(self.name, f"{problem}; {what_fits(height, width, self)}")
         return self.intrinsics
 
 
-def what_fits(height: int, width: int) -> str:
-    """Say which calibrations are for images of this size, for the message that one is not."""
+def what_fits(height: int, width: int, camera: CameraFile) -> str:
+    """Say which calibrations are for images of this size, for the message that ``camera`` is not.
+
+    In place of a preset others are named where one is of the same camera.
+    """
     of_size = [name for name, each in CAMERA_PRESETS.items() if (each.height, each.width) == (height, width)]
-    return "give " + " or ".join([f"a {CAMERA_FILE_NAME} of that size", *(name for name in of_size if name != "ideal")])
+    own = f"a {CAMERA_FILE_NAME} of that size"
+    if camera.lens_only and not any(name.startswith(camera.name) or camera.name.startswith(name) for name in of_size):
+        return f"give {own}; of images that were scaled, with fx, fy, cx and cy of {camera.name} scaled as they were"
+    return "give " + " or ".join([own, *(name for name in of_size if name != "ideal")])
 
 
 def find_camera(camera: str | Path) -> CameraFile:

@@ -29,13 +29,13 @@ from posepipe.sources.formats.image_folder import PATTERNS, ImageFolder
 from posepipe.sources.formats.itop.itop import HDF5_MAGIC, ItopDepthMap
 from posepipe.sources.formats.npz_pack import ZIP_MAGICS, NpzPack
 from posepipe.sources.formats.openni_file import ONI_MAGIC, OpenniFile
-from posepipe.sources.formats.png_folder import PngFolder
+from posepipe.sources.formats.png_folder import PngFolder, list_pngs
 from posepipe.sources.formats.recording_file import MCAP_MAGIC, RecordingSource
 from posepipe.sources.formats.ros1_bag import BAG_MAGIC, Ros1Bag
 from posepipe.sources.formats.ros2_bag import METADATA_NAME, SQLITE_MAGIC, Ros2Bag
 from posepipe.sources.formats.tum_folder import COLOUR_LIST_NAME, LIST_NAME, TumFolder
 from posepipe.sources.images.depth_image import NPY_MAGIC
-from posepipe.sources.images.depth_png import PNG_MAGIC
+from posepipe.sources.images.depth_png import PNG_BITS, PNG_MAGIC
 
 _log = logging.getLogger(__name__)
 
@@ -73,7 +73,7 @@ def file_starting_with(*magics: bytes) -> Callable[[Path], bool]:
 
 def _first_bytes(path: Path) -> bytes:
     with open_regular(path) as stream:
-        return stream.read(16)
+        return stream.read(32)
 
 
 def _first_line(path: Path) -> bytes:
@@ -198,8 +198,14 @@ def _readable_in(folder: Path) -> list[Path]:
     return [
         path
         for path in sorted(folder.iterdir())
-        if not special_kind(path) and any(each.matches(path) for each in FORMATS)
+        if not special_kind(path) and any(each.matches(path) for each in FORMATS) and not _holds_pictures(path)
     ]
+
+
+def _holds_pictures(path: Path) -> bool:
+    """Whether it is a folder of PNGs of 8 bits, which are no depth."""
+    pngs = list_pngs(path) if path.is_dir() else []
+    return bool(pngs) and _first_bytes(pngs[0])[PNG_BITS : PNG_BITS + 1] == b"\x08"
 
 
 def _describe_unknown(path: Path) -> str:

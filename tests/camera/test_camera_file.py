@@ -7,7 +7,7 @@ import json
 import pytest
 
 from posepipe.camera import Intrinsics
-from posepipe.camera.camera_file import read_camera_file
+from posepipe.camera.camera_file import find_camera, read_camera_file
 from posepipe.errors import FormatError
 
 REST = {"width": 640, "height": 480, "depth_unit_m": 0.001, "fps": 30}
@@ -76,3 +76,16 @@ def test_lens_distortion_is_refused_not_ignored(tmp_path, key, value):
 )
 def test_a_lens_without_distortion_is_read(tmp_path, key, value):
     assert read_camera_file(camera_file(tmp_path, K=ROWS, **{key: value})).intrinsics.fx == 570.5
+
+
+@pytest.mark.parametrize(
+    ("preset", "size", "advice"),
+    [
+        ("kinect-v1", (240, 320), "give a camera.json of that size or kinect-v1-320"),
+        ("d435", (240, 320), "of images that were scaled, with fx, fy, cx and cy of d435 scaled as they were"),
+        ("d435", (480, 848), "give a camera.json of that size; of images that were scaled"),
+    ],
+)
+def test_a_preset_of_another_size_says_what_fits(preset, size, advice):
+    with pytest.raises(FormatError, match=f"{size[1]}x{size[0]}; .*{advice}"):
+        find_camera(preset).intrinsics_for(*size)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import cv2
 import numpy as np
 import pytest
 
@@ -241,6 +242,16 @@ def test_a_folder_of_recordings_names_one(tmp_path):
     for name in ("a.bag", "b.bag"):
         ros_writers.write_bag(tmp_path / name, messages())
     with pytest.raises(SourceError, match=r"give one of them, such as .*[/\\]a\.bag, or all to `posepipe run --cl"):
+        open_source(tmp_path)
+
+
+def test_pictures_are_no_recordings(tmp_path):
+    (tmp_path / "pictures").mkdir()
+    cv2.imwrite(str(tmp_path / "pictures" / "a.png"), np.zeros((4, 4, 3), np.uint8))
+    with pytest.raises(SourceError, match="without depth frames"):
+        open_source(tmp_path)
+    ros_writers.write_bag(tmp_path / "z.bag", messages())
+    with pytest.raises(SourceError, match=r"such as .*[/\\]z\.bag"):
         open_source(tmp_path)
 
 

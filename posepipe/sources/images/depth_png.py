@@ -15,6 +15,8 @@ from posepipe.io.limits import MAX_PIXELS
 from posepipe.io.png_chunks import checked_png
 
 PNG_MAGIC = b"\x89PNG\r\n\x1a\n"
+PNG_BITS = 24
+"""Place of the byte that holds the bits of a channel."""
 _END_CHUNK = b"IEND\xaeB`\x82"
 _SIZE = struct.Struct(">II")  #: width, height
 _SIZE_OFFSET = 16
@@ -38,14 +40,14 @@ def read_depth_png(path: str | Path, camera: CameraFile) -> np.ndarray:
         raise DamagedMessageError(path, "the file is empty")
     if not data.startswith(PNG_MAGIC) or len(data) < 26:
         raise DamagedMessageError(path, "wanted a 16-bit grey PNG, got another kind of file")
-    bits, colour = data[24], data[25]
+    bits, colour = data[PNG_BITS], data[PNG_BITS + 1]
     if (bits, colour) != (16, 0):
         got = f"{bits}-bit {_COLOURS.get(colour, 'unknown')}"
         raise FormatError(path, f"wanted a 16-bit grey PNG, got {got}; save depth as uint16, one channel")
     width, height = _SIZE.unpack_from(data, _SIZE_OFFSET)
     if (width, height) != (camera.width, camera.height):
         problem = f"{width}x{height} pixels, but {camera.name} is for {camera.width}x{camera.height}"
-        advice = f"{what_fits(height, width)}, or take images of another size out of the folder"
+        advice = f"{what_fits(height, width, camera)}, or take images of another size out of the folder"
         raise FormatError(path, f"{problem}; {advice}")
     if _END_CHUNK not in data[-64:]:
         raise DamagedMessageError(path, "the PNG is cut: its end is missing", len(data))
