@@ -296,6 +296,10 @@ CHECKPOINTS = {"all": "tree", "filter": "fold"}
 """Kind of the checkpoints of a training; the other trainings keep none."""
 
 
+FORESEEN = 0.02
+"""Share of the work that must be done before the time left is told: the first levels wait for kernels to compile."""
+
+
 class LevelReport:
     """Prints one line per level: nodes, gain and the time left."""
 
@@ -310,10 +314,12 @@ class LevelReport:
             self._done_before = progress.done - progress.done_by_level
         here = progress.done - self._done_before
         self._seconds += progress.seconds
-        left = self._seconds * (1 - progress.done) / max(here, 1e-6)
+        left = ""
+        if here >= FORESEEN:
+            left = f"  about {self._seconds * (1 - progress.done) / here / 60:.0f} min left"
         self._write(
             f"tree {progress.tree + 1}  level {progress.level:2d}  {progress.nodes:7d} nodes"
             f"  {progress.leaves:7d} leaves  {progress.open_samples / progress.samples:6.1%} of"
             f" {progress.samples} pixels open  gain {progress.mean_gain:.3f} bits"
-            f"  {progress.seconds:5.1f} s  about {left / 60:.0f} min left"
+            f"  {progress.seconds:5.1f} s{left}"
         )

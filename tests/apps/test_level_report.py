@@ -21,3 +21,12 @@ def test_levels_of_an_earlier_run_took_no_time_of_this_one():
     told = []
     LevelReport(told.append)(progress(5, seconds=60, done=0.6, done_by_level=0.1))
     assert told[0].endswith("about 4 min left")
+
+
+def test_a_first_level_that_compiles_tells_nothing():
+    told = []
+    report = LevelReport(told.append)
+    report(progress(0, seconds=30, done=0.002, done_by_level=0.002))
+    report(progress(1, seconds=10, done=0.04, done_by_level=0.038))
+    assert told[0].endswith("30.0 s")
+    assert told[1].endswith("about 16 min left")
