@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from apps.options.each_source import each_source, words_of_source
 from apps.options.input_files import refuse_to_replace
 from apps.options.source_options import add_source_options, open_together
-from apps.options.value_types import seconds
+from apps.options.value_types import seconds_within_an_hour
 from apps.terminal.plain_text import show
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--max-offset",
-        type=seconds,
+        type=seconds_within_an_hour,
         default=0.0,
         metavar="S",
         help="search for an offset of up to S seconds between the clocks (default: 0, they agree; sources without dates"

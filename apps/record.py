@@ -63,7 +63,9 @@ def run(args: argparse.Namespace) -> None:
 
 
 def _refuse_to_replace(args: argparse.Namespace) -> None:
-    source, file = Path(args.source), args.file
+    from posepipe.sources.cameras import file_of_camera
+
+    source, file = file_of_camera(args.source) or Path(args.source), args.file
     if source.resolve() in (file.resolve(), *file.resolve().parents) and source.exists():
         raise PosepipeError(f"{file} would replace a file of the source, or lie in it; give another name")
     if file.exists() and not args.overwrite:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
+from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -243,8 +244,7 @@ class Pipeline:
         ranking, min_confidence = ranking[: checked_limit(self.max_people)], checked_confidence(self.min_confidence)
         kept = [row in ranking and track.pose.confidence >= min_confidence for row, track in enumerate(tracks)]
         people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
-        shape = frame.depth_m.shape
-        parts = np.zeros(shape, np.uint8)
+        parts = np.zeros(shape := frame.depth_m.shape, np.uint8)
         for person in people:
             parts += person.parts
         proposals = tuple(person.proposals for person in people)
@@ -323,7 +323,7 @@ def _rotated_views(model: PoseModel, cut_out: bool) -> RotatedViews:
 
 def checked_limit(max_people: int | None) -> int | None:
     """Return how many people to keep. Raises ValueError for fewer than one: as the end of a slice it would pass."""
-    if max_people is not None and max_people < 1:
+    if max_people is not None and not (isinstance(max_people, Integral) and max_people >= 1):
         raise ValueError(f"max_people: wanted a whole number from 1 up, or None for all, got {max_people}")
     return max_people
 

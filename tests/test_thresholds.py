@@ -63,7 +63,7 @@ def test_thresholds_of_stages_that_are_off_have_no_effect():
     assert cut_out.smoother is None
 
 
-@pytest.mark.parametrize("count", [0, -1])
+@pytest.mark.parametrize("count", [0, -1, 1.5])
 def test_a_limit_below_one_person_is_refused(count):
     pipeline = Pipeline.from_model(shipped_model(), tracking=False, foreground="none")
     pipeline.max_people = count

@@ -38,11 +38,12 @@ _NEVER_A_SOURCE = (".jsonl", ".csv", ".bvh", ".c3d", ".trc", ".glb", ".svg", ".h
 def files_read(args: argparse.Namespace) -> Iterator[tuple[str, Path]]:
     """Yield what each file or folder is that the arguments name to be read, and its path."""
     from posepipe.models.registry import model_names, model_path
+    from posepipe.sources.cameras import file_of_camera
 
     for_sources = getattr(args, "given_for_sources", {})
     for dest, what in _READ.items():
         for name in [*_listed(getattr(args, dest, None)), *for_sources.get(dest, ())]:
-            path = Path(name)
+            path = file_of_camera(str(name)) or Path(name)
             yield what, path
             if path.is_file() and path.name in _BESIDE:  # names its folder
                 yield what, path.parent

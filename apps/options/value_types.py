@@ -31,6 +31,11 @@ def seconds(text: str) -> float:
     return _number(text, "seconds from 0 up", lambda number: 0 <= number < math.inf)
 
 
+def seconds_within_an_hour(text: str) -> float:
+    """Return a time from 0 to 3600 seconds: offsets of clocks beyond it are refused where they are read."""
+    return _number(text, "seconds from 0 to 3600", lambda number: 0 <= number <= 3600)
+
+
 def degrees(text: str) -> float:
     """Return an angle from -360 to 360 degrees."""
     return _number(text, "degrees from -360 to 360", lambda number: -360 <= number <= 360)
@@ -57,8 +62,8 @@ def counts(text: str) -> tuple[int, ...]:
 
 
 def length(text: str) -> float:
-    """Return a length above 0, metres."""
-    return _number(text, "metres above 0", lambda number: 0 < number < math.inf)
+    """Return a length above 0 and up to 100 metres, more than a camera sees."""
+    return _number(text, "metres above 0, up to 100", lambda number: 0 < number <= 100)
 
 
 def lengths(text: str) -> tuple[float, ...]:

@@ -140,6 +140,8 @@ def test_a_source_that_fails_at_once_replaces_no_older_results(tmp_path, capsys)
         ["train", "d", "--out", "m.npz", "--max-depth", "0"],
         ["curves", "d", "v", "--out", "c", "--frames", "100,0"],
         ["curves", "d", "v", "--out", "c", "--probe-range", "0.1;0.2"],
+        ["train", "d", "--out", "m.npz", "--probe-range", "1e300"],
+        ["calibrate", "a", "b", "--max-offset", "1e6"],
         ["evaluate", "d", "--frames", "-3"],
         ["run", "d", "--video", "v.avi"],
     ],

@@ -153,6 +153,9 @@ def test_a_recording_never_replaces_what_it_is_made_from(stream, tmp_path, capsy
     assert "would replace a file of the source" in capsys.readouterr().err
     assert main(["record", str(tmp_path), str(tmp_path / "b.mcap")]) == 1
     assert file.read_bytes() == before
+    assert main(["record", f"camera:pipe:{file}", str(file), "--overwrite"]) == 1
+    assert "would replace a file of the source" in capsys.readouterr().err
+    assert file.read_bytes() == before
 
 
 def test_another_suffix_is_wrong_usage(capsys):

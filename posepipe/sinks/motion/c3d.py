@@ -26,18 +26,25 @@ _MAX_UINT32 = (1 << 32) - 1
 _MAX_POINTS = 255  # what a dimension of a parameter holds
 _ABSENT = -1.0
 _MM = 1000.0
+_MAX_RATE_HZ = 1e38
+"""Below the largest float32."""
 
 _CHAR, _INT16, _FLOAT = -1, 2, 4  # types of parameters
 
 
 def c3d_bytes(motion: PersonMotion) -> bytes:
-    """Return the content of a C3D file. Raises ValueError for too many joints, or a first frame beyond 32 bits."""
+    """Return the content of a C3D file.
+
+    Raises ValueError for too many joints, or a first frame or a frame rate beyond 32 bits.
+    """
     points = _points(motion)
     frames, joints = points.shape[:2]
     if joints > _MAX_POINTS:
         raise ValueError(f"a C3D file names at most {_MAX_POINTS} points, got {joints} joints")
     if not 0 <= motion.first_frame <= _MAX_UINT32 - frames:  # of a clock that jumped
         raise ValueError(f"a C3D file cannot begin at frame {motion.first_frame} of the run; are the timestamps right?")
+    if motion.frame_s * _MAX_RATE_HZ < 1:
+        raise ValueError(f"a C3D file cannot hold frames {motion.frame_s:g} s apart; are the timestamps right?")
     blocks = len(_parameters(motion, frames, 0)) // _BLOCK
     data_block = _PARAMETER_BLOCK + blocks
     parts = (

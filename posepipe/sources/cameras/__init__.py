@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 from posepipe.camera.camera_file import CameraFile
 from posepipe.errors import SourceError
@@ -22,7 +23,7 @@ from posepipe.sources.cameras.realsense import RealSenseCamera
 from posepipe.sources.cameras.ros2 import Ros2Camera
 from posepipe.sources.cameras.socket import SocketCamera
 
-__all__ = ["CAMERAS", "CameraFrame", "DepthCamera", "LiveSource", "is_camera_name", "open_camera"]
+__all__ = ["CAMERAS", "CameraFrame", "DepthCamera", "LiveSource", "file_of_camera", "is_camera_name", "open_camera"]
 
 PREFIX = "camera:"
 
@@ -51,6 +52,12 @@ CAMERAS: dict[str, CameraKind] = {
 def is_camera_name(source: str) -> bool:
     """Whether the name of a source denotes a camera."""
     return source.startswith(PREFIX)
+
+
+def file_of_camera(source: str) -> Path | None:
+    """The named pipe or file that a camera reads, by the name of a source; None for other cameras, and no camera."""
+    name, _, argument = source.removeprefix(PREFIX).partition(":")
+    return Path(argument) if is_camera_name(source) and name == "pipe" and argument not in ("", "-") else None
 
 
 def open_camera(source: str, calibration: CameraFile | None = None, every_frame: bool = False) -> LiveSource:

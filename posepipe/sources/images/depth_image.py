@@ -57,7 +57,9 @@ def read_depth_image(path: Path, camera: CameraFile) -> np.ndarray:
         raise DamagedMessageError(path, str(error) or "damaged") from error
     if pixels.shape != (camera.height, camera.width):
         problem = f"an array {pixels.shape}, but {camera.name} is for {(camera.height, camera.width)}"
-        advice = what_fits(pixels.shape[0], pixels.shape[1], camera) if pixels.ndim == 2 else "save depth as one channel"
+        advice = (
+            what_fits(pixels.shape[0], pixels.shape[1], camera) if pixels.ndim == 2 else "save depth as one channel"
+        )
         raise FormatError(path, f"{problem}; {advice}, or take images of another size out of the folder")
     if pixels.dtype.kind == "f":
         with np.errstate(over="ignore", invalid="ignore"):

@@ -45,6 +45,7 @@ def contents(folder):
     ("words", "says"),
     [
         ("run a.npz --background empty.mcap --record empty.mcap --overwrite", "would replace the background that"),
+        ("run camera:pipe:t.jsonl --out t.jsonl", "--out t.jsonl would replace a file of the source"),
         ("run a.npz --background pngs --pictures pngs", "--pictures pngs would lie among the frames of the background"),
         ("run a.npz --thresholds t.jsonl --out t.jsonl", "--out t.jsonl would replace the thresholds that are read"),
         ("run a.npz b.npz --extrinsics t.jsonl --extrinsics body.json --out t.jsonl", "would replace the extrinsics"),

@@ -21,3 +21,9 @@ def test_ezc3d_reads_all_frames_of_a_long_file(tmp_path, frames):
     (tmp_path / "a.c3d").write_bytes(c3d_bytes(PersonMotion(1, DOT, "camera", 0.1, 0, joints_m, absent, lengths_m, 0)))
     points_mm = ezc3d.c3d(str(tmp_path / "a.c3d"))["data"]["points"]
     np.testing.assert_allclose(points_mm[0, 0], np.arange(frames), rtol=1e-6)
+
+
+def test_times_that_hardly_differ_are_refused():
+    place, absent, lengths_m = np.ones((2, 1, 3)), np.zeros((2, 1), bool), np.zeros((1, 1))
+    with pytest.raises(ValueError, match="frames 1e-300 s apart; are the timestamps right"):
+        c3d_bytes(PersonMotion(1, DOT, "camera", 1e-300, 0, place, absent, lengths_m, 0))
