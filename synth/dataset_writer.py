@@ -114,6 +114,8 @@ def _write(
     finally:
         for begun in folder.glob("frames-*.partial"):  # by a worker that was stopped
             begun.unlink(missing_ok=True)
+        if not done:  # a recipe that failed at once keeps no other from the folder
+            (folder / MANIFEST_NAME).unlink(missing_ok=True)
 
 
 def _finished(job: _Job) -> RecordingEntry | None:

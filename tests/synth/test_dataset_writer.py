@@ -182,6 +182,15 @@ def test_creatures_have_no_motions():
         make_renderer(SEQUENCES, Creatures(creature))
 
 
+def test_a_recipe_that_fails_at_once_keeps_no_other_from_the_folder(tmp_path, short_recordings):
+    out_of_view = recipe_of(frames=4, camera_height_m=(-100.0, -90.0))
+    with pytest.raises(PosepipeError):
+        render_people(tmp_path, out_of_view, workers=1)
+    assert not list(tmp_path.iterdir())
+    render_people(tmp_path, SMALL, workers=1)
+    assert len(recordings(tmp_path)) == 3
+
+
 def test_a_folder_takes_no_other_recipe(tmp_path):
     render_people(tmp_path, Recipe(frames=1, seed=1), workers=1)
     with pytest.raises(PosepipeError, match="seed"):
