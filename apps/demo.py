@@ -69,8 +69,9 @@ def joint_table(results: Results, joints: Sequence[str], true_joints_m: np.ndarr
     true_joints_m : float (N, J, 3), metres
     """
     lines = [
-        f"x, y, z and confidence of each joint in frame {results.frames[-1].frame}, the last one;",
-        f"share of the {len(results.frames)} frames in which it was found, and its mean distance from the truth",
+        f"joints in frame {results.frames[-1].frame}, the last one: x right, y down, z forward from the camera;",
+        "confidence: the share of such joints that lie within 10 cm of the truth;",
+        f"found: the share of the {len(results.frames)} frames with the joint; mean error: of these frames",
         "",
         f"{'joint':16s}{'x':>8s}{'y':>8s}{'z m':>8s}{'confidence':>12s}{'found':>8s}{'mean error':>12s}",
     ]

@@ -87,7 +87,7 @@ def window_of(mask: np.ndarray) -> tuple[slice, slice]:
     return slice(top, top + height), slice(left, left + width)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DepthFrame:
     """One image of a depth camera.
 
@@ -139,6 +139,10 @@ class DepthFrame:
             object.__setattr__(self, "up", unit_up(self.up))
         if self.colour is not None and (self.colour.dtype != np.uint8 or self.colour.shape[2:] != (3,)):
             raise ValueError(f"colour: wanted uint8 (h, w, 3), got {self.colour.dtype} {self.colour.shape}")
+
+    def __repr__(self) -> str:
+        height, width = self.depth_m.shape
+        return f"<frame {self.index} at {self.timestamp_s:g} s, {width}x{height}>"
 
 
 @dataclass(frozen=True, slots=True, eq=False)

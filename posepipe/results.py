@@ -199,7 +199,7 @@ class Track:
     fit: BodyFit | None = None  #: None = no body was fitted
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class FrameResult:
     """Result of one pipeline step: ``people`` with ids and poses, their pixels and body parts, and the ``frame``."""
 
@@ -212,6 +212,10 @@ class FrameResult:
     extrinsics: Extrinsics | None = None  #: pose of the camera, where it was given
     person_masks: tuple[np.ndarray, ...] = ()  #: bool (H, W) of each person, in the order of `people`
     seen_by: tuple[tuple[int, ...], ...] = ()  #: cameras that saw each person, from 1; empty = there is one camera
+
+    def __repr__(self) -> str:
+        ids = ", ".join(str(track.id) for track in self.people)
+        return f"<result of {self.frame!r}: {f'people {ids}' if ids else 'nobody'}>"
 
     def person_ids(self) -> np.ndarray:
         """Id of the person at every pixel: uint16 (H, W), 0 = background. Ids above 65535 begin again at 1."""

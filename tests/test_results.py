@@ -7,8 +7,10 @@ from copy import deepcopy
 import numpy as np
 import pytest
 
+from posepipe.camera import Intrinsics
+from posepipe.frames import DepthFrame
 from posepipe.landmarks import Landmark
-from posepipe.results import Joint, JointProposal, Pose, Proposals
+from posepipe.results import FrameResult, Joint, JointProposal, Pose, Proposals, Track
 
 HEAD, VOTED, HAND = Landmark("head", False), Landmark("head", True), Landmark("left_hand", False)
 LANDMARKS = (HEAD, HAND, VOTED)
@@ -131,3 +133,12 @@ def test_poses_are_equal_by_everything_they_hold(other):
     assert Pose.of(JOINTS) != JOINTS
     with pytest.raises(TypeError, match="unhashable"):
         hash(other)
+
+
+def test_a_frame_and_its_result_are_short_when_printed():
+    frame = DepthFrame(np.zeros((48, 64), np.float32), Intrinsics(50.0, 50.0, 31.5, 23.5), 0.4, 12)
+    nothing = np.zeros((48, 64), bool)
+    people = tuple(Track(number, Pose.of({})) for number in (1, 3))
+    assert repr(frame) == "<frame 12 at 0.4 s, 64x48>"
+    assert repr(FrameResult(frame, nothing, nothing, ())) == "<result of <frame 12 at 0.4 s, 64x48>: nobody>"
+    assert repr(FrameResult(frame, nothing, nothing, (), people)).endswith(": people 1, 3>")
