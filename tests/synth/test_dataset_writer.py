@@ -182,7 +182,7 @@ def test_creatures_have_no_motions():
         make_renderer(SEQUENCES, Creatures(creature))
 
 
-def test_a_recipe_that_fails_at_once_keeps_no_other_from_the_folder(tmp_path, short_recordings):
+def test_a_recipe_that_fails_at_once_leaves_its_folder_free(tmp_path, short_recordings):
     out_of_view = recipe_of(frames=4, camera_height_m=(-100.0, -90.0))
     with pytest.raises(PosepipeError):
         render_people(tmp_path, out_of_view, workers=1)
