@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 MAX_FRAMES = 60
 """Frames that are used of a recording, evenly spaced; the first ones where the source does not know its length."""
 WATCHED_FRAMES = 6
-"""Of these, frames in which people are sought."""
+"""Of these, the frames, at most, in which people are sought."""
+APART_M = 0.5
+"""Distance from which people of several frames are named one by one."""
 BELONGS_SHARE = 0.5
 """Share of somebody's pixels that read as the background does, from which they are part of it."""
 
@@ -42,7 +44,7 @@ def read_background(args: argparse.Namespace) -> tuple[StillBackground, list[Dep
         raise SourceError(name, "wanted a recording of the scene without people, got a live camera; record it first")
     with open_source(args.background, args.camera, args.topic) as source:
         frames = list(_spread(RotatedSource(source, args.mirror, args.rotate)))
-    return learn_still_background(frames, name), frames[:: max(1, len(frames) // WATCHED_FRAMES)]
+    return learn_still_background(frames, name), frames[:: -(-len(frames) // WATCHED_FRAMES)]
 
 
 def warn_of_people(background: StillBackground, frames: Iterable[DepthFrame], model: PoseModel) -> None:
@@ -57,15 +59,19 @@ def warn_of_people(background: StillBackground, frames: Iterable[DepthFrame], mo
     from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
 
     pipeline = Pipeline.from_model(model, tracking=False, fit=False)
-    agrees_m, distances = plane_tolerance_m(background.depth_m), set()
+    agrees_m, found_m = plane_tolerance_m(background.depth_m), []
     for frame in (DepthFrame(background.depth_m, background.intrinsics), *frames):
         belongs = np.abs(frame.depth_m - background.depth_m) <= agrees_m
         result = pipeline.step(frame)
         for track, mask in zip(result.people, result.person_masks, strict=True):
             if belongs[mask].mean() >= BELONGS_SHARE:
-                distances.add(f"{track.pose.joints_m[:, 2].mean():.1f} m")
-    if distances:
-        where = " and ".join(sorted(distances))
+                found_m.append(float(track.pose.joints_m[:, 2].mean()))
+    if found_m:
+        named_m: list[float] = []
+        for distance_m in sorted(found_m):
+            if not named_m or distance_m - named_m[-1] >= APART_M:
+                named_m.append(distance_m)
+        where = " and ".join(f"{distance_m:.1f} m" for distance_m in named_m)
         warnings.warn(
             f"{background.name}: something {where} away looks like a person, and nobody is found in that place; if"
             " somebody stood there, record the empty scene again",

@@ -65,6 +65,8 @@ def test_who_became_background_is_sought_in_frames_too():
     hides = replace(learned, depth_m=np.where(stands.depth_m > 3.5, stands.depth_m, 0).astype(np.float32))
     with pytest.warns(UserWarning, match="looks like a person"):
         warn_of_people(learned, [stands], shipped_model())
+    with pytest.warns(UserWarning, match=r"something 2\.\d m away looks"):  # named once
+        warn_of_people(learned, [stands, stands], shipped_model())
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         warn_of_people(hides, [stands], shipped_model())  # who passed by is no part of it
