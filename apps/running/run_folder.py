@@ -91,15 +91,21 @@ def _jobs(args: argparse.Namespace) -> list[argparse.Namespace]:
 
     # the header of results names the source as it was typed; a worker elsewhere needs the whole path
     recordings = recordings_in(Path(args.source).absolute() if args.cluster.scheduler else args.source)
-    results = [args.out.absolute() / f"{recording.stem}{RESULTS_SUFFIX}" for recording in recordings]
+    results = [args.out.absolute() / _results_name(recording) for recording in recordings]
     if len(set(results)) < len(results):
         twice = next(each for each in results if results.count(each) > 1)
-        raise SourceError(args.source, f"two recordings would write {twice.name}; rename one of them")
+        both = " and ".join(recordings[k].name for k, each in enumerate(results) if each == twice)
+        raise SourceError(args.source, f"{both} would all write {twice.name}; rename all but one of them")
     given = {name: _found_anywhere(value) if name in _FILES else value for name, value in vars(args).items()}
     return [
         argparse.Namespace(**{**given, "source": str(recording), "out": out})
         for recording, out in zip(recordings, results, strict=True)
     ]
+
+
+def _results_name(recording: Path) -> str:
+    """Name of the file of results: a folder has no suffix, so that 2026.03.01 and 2026.03.02 are two names."""
+    return f"{recording.name if recording.is_dir() else recording.stem}{RESULTS_SUFFIX}"
 
 
 _FILES = ("model", "camera", "background", "extrinsics", "thresholds", "body_model")

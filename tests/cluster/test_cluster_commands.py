@@ -103,6 +103,23 @@ def test_a_damaged_recording_costs_its_own_results_alone(tmp_path, capsys):
     assert lines[-1] == "posepipe: error: 1 of 3 recordings; 2 failed"
 
 
+def test_dots_in_the_name_of_a_folder_are_part_of_it(tmp_path):
+    (tmp_path / "days").mkdir()
+    for day in ("2026.03.01", "2026.03.02"):
+        assert main(["convert", str(WALK), str(tmp_path / "frames"), "--frame-step", "30"]) == 0
+        (tmp_path / "frames").rename(tmp_path / "days" / day)
+    words = ["--cluster", "local:2", "--model", "person-fast", "--out", str(tmp_path / "there")]
+    assert main(["run", str(tmp_path / "days"), *words]) == 0
+    assert list(contents(tmp_path / "there")) == ["2026.03.01.jsonl", "2026.03.02.jsonl"]
+
+
+def test_recordings_of_one_file_of_results_are_named(tmp_path, capsys):
+    for name in ("one.bag", "two.mcap", "two.npz"):
+        (tmp_path / name).write_bytes(WALK.read_bytes())
+    assert main(["run", str(tmp_path), "--cluster", "local:2", "--out", str(tmp_path / "there")]) == 1
+    assert "two.mcap and two.npz would all write two.jsonl; rename all but one" in capsys.readouterr().err
+
+
 def test_a_local_cluster_says_nothing_of_its_own(tmp_path):
     (tmp_path / "one.mcap").write_bytes(WALK.read_bytes())
     words = ["--cluster", "local:1", "--frame-step", "30", "--model", "person-fast", "--out", str(tmp_path / "there")]
