@@ -14,6 +14,8 @@ from posepipe.sources.formats.recording_file import MessageSource
 METADATA_NAME = "metadata.yaml"
 SQLITE_MAGIC = b"SQLite format 3\0"
 _KINDS = {".db3": SqliteFile, ".mcap": McapFile}
+_OTHER_RECORDINGS = (".bag", ".mkv", ".oni", ".npz", ".h5")
+"""Suffixes of recordings that ros2 bag record never writes."""
 
 _log = logging.getLogger(__name__)
 
@@ -53,19 +55,20 @@ def _open_folder(folder: Path) -> MessageFile:
 def _files_of(folder: Path) -> list[Path]:
     """Files of the one recording in a folder: bag_0.db3, bag_1.db3 ..."""
     with disk_errors(folder):
-        names = sorted(path.name for path in folder.iterdir())
+        names = sorted(path.name for path in folder.iterdir() if not path.name.startswith("."))
     found = [folder / name for name in names if Path(name).suffix in _KINDS]
     if not found:
         packed = [name for name in names if name.endswith(".zstd")]
         problem = f"unpack {packed[0]} first: zstd -d --rm" if packed else "no .db3 and no .mcap beside metadata.yaml"
         raise FormatError(folder, problem)
     recordings = {(re.sub(r"_\d+$", "", path.stem), path.suffix) for path in found}
-    others = [] if METADATA_NAME in names else [folder / name for name in names if name.endswith(".bag")]
-    if len(recordings) > 1 or others:
+    others = [folder / name for name in names if name.lower().endswith(_OTHER_RECORDINGS)]
+    if len(recordings) > 1 or (others and METADATA_NAME not in names):
         raise _several(folder, sorted(found + others))
     return found
 
 
 def _several(folder: Path, files: list[Path]) -> FormatError:
     listed = ", ".join(path.name for path in files)
-    return FormatError(folder, f"several recordings in one folder, give one of them: {listed}")
+    all_of_them = "or all to `posepipe run --cluster local`"
+    return FormatError(folder, f"several recordings in one folder, give one of them: {listed}; {all_of_them}")

@@ -137,6 +137,24 @@ def test_a_ros_1_bag_beside_a_recording_is_another(tmp_path):
         open_source(folder)
 
 
+@pytest.mark.parametrize("other", ["b.mkv", "b.oni", "b.npz", "B.NPZ", "b.h5"])
+def test_one_of_several_recordings_is_not_played_alone(tmp_path, other):
+    ros.write_mcap(tmp_path / "a.mcap", ros.depth_recording(1))
+    (tmp_path / other).write_bytes(b"another recording")
+    with pytest.raises(
+        FormatError, match=rf"give one of them: (a\.mcap, {other}|{other}, a\.mcap); or all to .posepipe"
+    ):
+        open_source(tmp_path)
+
+
+def test_hidden_files_beside_a_recording_do_not_count(tmp_path):
+    folder = write_folder(tmp_path / "walk", ros.depth_recording(COUNT))
+    (folder / "metadata.yaml").unlink()
+    for name in ("._walk_0.db3", "._walk.mcap", ".b.npz"):  # as macOS writes on drives of other systems
+        (folder / name).write_bytes(b"\x00\x05\x16\x07")
+    assert_plays(folder, COUNT)
+
+
 def test_recordings_of_posepipe_are_not_parts_of_one(tmp_path):
     for number in (1, 2):
         with RecordingWriter(tmp_path / f"walk_{number}.mcap", ros.CAMERA, *ros.SHAPE) as writer:
