@@ -16,7 +16,13 @@ from posepipe.learn.growing import GrowthRules, OpenNodes, finish, grow
 from posepipe.learn.tables.row_weights import checked_weight, in_range
 from posepipe.learn.tables.splitting.column_splits import ColumnSplits
 from posepipe.learn.tables.splitting.descent import TableTree
-from posepipe.learn.tables.splitting.schema import Schema, chosen_columns, ordered_columns, with_own_types
+from posepipe.learn.tables.splitting.schema import (
+    Schema,
+    chosen_columns,
+    ordered_columns,
+    refuse_missing_targets,
+    with_own_types,
+)
 from posepipe.learn.tables.splitting.split_gain import NUMERIC
 from posepipe.learn.tables.splitting.unseen import UNSEEN, settle_unseen
 
@@ -71,6 +77,7 @@ class TableModel(BaseEstimator):
         """Check training rows and return their encoded cells, float64 (N, F), and the target as given."""
         numeric = not isinstance(self, ClassifierMixin)
         own_types = with_own_types(X)
+        refuse_missing_targets(y)
         cells, y = validate_data(self, own_types, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
         return self._learn_schema(cells, X), y
 

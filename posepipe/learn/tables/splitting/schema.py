@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 import math
 import numbers
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -64,7 +65,8 @@ class Schema:
             elif cells.dtype.kind != "O":
                 categories.append(tuple(np.unique(column[~np.isnan(column)]).tolist()) if forced else None)
             else:
-                categories.append(_distinct(column, forced))
+                with _errors_name(names[k]):
+                    categories.append(_distinct(column, forced))
         is_ordered = tuple(k in ordered for k in range(len(categories)))
         return cls(tuple(names), tuple(categories), (None,) * len(categories), is_ordered)
 
@@ -119,7 +121,8 @@ class Schema:
                 continue
             code = {value: float(c) for c, value in enumerate(categories)}
             if cells.dtype.kind == "O":
-                out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), unseen) for cell in column]
+                with _errors_name(self.names[k]):
+                    out[:, k] = [np.nan if is_missing(cell) else code.get(_plain(cell), unseen) for cell in column]
             else:
                 distinct, place = np.unique(column, return_inverse=True)
                 codes = [np.nan if is_missing(cell) else code.get(cell, unseen) for cell in distinct.tolist()]
@@ -134,7 +137,8 @@ class Schema:
             if is_missing(cell):
                 values[row] = np.nan
                 continue
-            plain = _plain(cell)
+            with _errors_name(self.names[k]):
+                plain = _plain(cell)
             if isinstance(plain, str):
                 raise ValueError(
                     f"column {self.names[k]!r} must hold numbers as in training, got {plain!r};"
@@ -196,6 +200,15 @@ def _interval(values: np.ndarray, edges: np.ndarray) -> np.ndarray:
     return np.where(np.isnan(values), np.nan, np.searchsorted(edges, values, side="left"))
 
 
+@contextmanager
+def _errors_name(column: str) -> Iterator[None]:
+    """Name the column in the error of one of its cells."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"column {column!r}: {error}") from None
+
+
 def is_missing(cell: object) -> bool:
     """Whether a cell of an object table is missing: None, NaN, or pandas' NA and NaT."""
     if cell is None or type(cell).__name__ in ("NAType", "NaTType"):
@@ -229,9 +242,31 @@ def with_own_types(table: Any) -> Any:
     if hasattr(table, "dtypes") and hasattr(table, "columns") and hasattr(table, "astype"):
         plain = all(isinstance(t, np.dtype) and t.kind in "iuf" for t in table.dtypes)
         return table if plain and not _rounds_integers(table) else table.astype(object)
-    if isinstance(table, list | tuple) and np.asarray(table).dtype.kind in "US":
+    if isinstance(table, list | tuple) and _as_array(table).dtype.kind in "US":
         return np.array(table, object)
     return table
+
+
+def _as_array(rows: Sequence) -> np.ndarray:
+    """Make an array of rows. Raises ValueError for rows of several lengths, as of a CSV file with a blank line."""
+    sizes = [len(row) if isinstance(row, list | tuple) else None for row in rows]
+    if None not in sizes and len(set(sizes)) > 1:
+        odd = next(k for k, size in enumerate(sizes) if size != sizes[0])
+        raise ValueError(f"wanted as many cells in every row, got {sizes[0]} in row 0 and {sizes[odd]} in row {odd}")
+    return np.asarray(rows)
+
+
+def refuse_missing_targets(y: Any) -> None:
+    """Raise ValueError where a row has no target; NaN in an array of numbers is left to scikit-learn's own check.
+
+    NumPy would make a class ``'nan'`` of a missing one among strings.
+    """
+    targets = np.array(y, object) if isinstance(y, list | tuple) else np.asarray(y)
+    if targets.ndim == 0 or targets.dtype.kind != "O":
+        return
+    for row, target in enumerate(targets.ravel().tolist()):
+        if is_missing(target):
+            raise ValueError(f"y: row {row}, counted from 0, has no target; leave out such rows")
 
 
 def _rounds_integers(table: Any) -> bool:

@@ -30,6 +30,7 @@ from posepipe.learn.tables.estimators.ensembles.out_of_bag import (
 from posepipe.learn.tables.estimators.ensembles.voting import VOTES, vote_shares, vote_weights, votes_of
 from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.parameters import COUNT
+from posepipe.learn.tables.splitting.schema import refuse_missing_targets
 
 BAGGING: dict[str, list[Any]] = {
     "estimator": [HasMethods(["fit", "predict"]), None],
@@ -107,6 +108,7 @@ class _Bagging(BaseEstimator):
         if _num_samples(X) < 1:
             raise ValueError("Found array with 0 sample(s) while a minimum of 1 is required")
         validate_data(self, X, skip_check_array=True)  # stores the number of columns and their names
+        refuse_missing_targets(y)
         y = _check_y(y, y_numeric=isinstance(self, RegressorMixin), estimator=self)
         X, y = indexable(X, y)
         weight = np.ones(len(y)) if sample_weight is None else _check_sample_weight(sample_weight, y[:, None])
