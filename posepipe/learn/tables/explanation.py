@@ -23,6 +23,7 @@ from posepipe.learn.tables.conditions import (
 from posepipe.learn.tables.single_tree import SingleTree, SingleTreeClassifier
 from posepipe.learn.tables.splitting.descent import path_indicator
 from posepipe.learn.tables.splitting.schema import DIGITS, digits_apart, format_number
+from posepipe.learn.tables.splitting.split_gain import EQUAL_GAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,8 +163,13 @@ class Candidate:
     column: str
     gain: float  #: in the unit of the criterion; negative infinity where no split separates the rows
     ratio: float  #: gain over intrinsic value
-    score: float  #: by which the learner chooses
+    score: float  #: by which the learner chooses; negative infinity where it leaves the column out
     is_chosen: bool
+
+    @property
+    def is_below_average(self) -> bool:
+        """Whether C4.5 leaves the column out, whatever its ratio, for a gain below the node's average."""
+        return bool(np.isneginf(self.score) and self.gain > EQUAL_GAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +186,7 @@ class SplitLog:
         width = max((len(candidate.column) for candidate in self.candidates), default=0)
         lines = []
         for c in self.candidates:
-            mark = "  <- split" if c.is_chosen else ""
+            mark = "  <- split" if c.is_chosen else "  below the average gain" if c.is_below_average else ""
             figures = "cannot separate" if np.isneginf(c.gain) else f"gain {c.gain:.3f}  ratio {c.ratio:.3f}"
             lines.append(f"node {c.node}  {c.column:<{width}}  {figures}{mark}")
         return "\n".join(lines)

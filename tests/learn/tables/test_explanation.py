@@ -107,6 +107,23 @@ def test_the_log_holds_the_gain_of_every_candidate(learner):
         assert candidate.is_chosen == (candidate.column == "outlook")
 
 
+def test_the_log_tells_why_a_higher_ratio_is_not_chosen():
+    # of fourteen days: gains 0.113 and 0.236, 0.175 on average; one day alone has the highest ratio
+    rows = [[int(day == 0), int(day < 8)] for day in range(14)]
+    target = ["no"] + ["yes"] * 7 + ["no"] * 4 + ["yes"] * 2
+    guarded, free = (
+        split_log(C45Classifier(min_samples_leaf=1, prune=None, average_gain_guard=guard).fit(rows, target, log=True))
+        for guard in (True, False)
+    )
+    alone, half = guarded.of(0)
+    assert alone.ratio > half.ratio
+    assert (alone.is_chosen, half.is_chosen) == (False, True)
+    assert (alone.is_below_average, half.is_below_average) == (True, False)
+    assert str(guarded).splitlines()[0].endswith("below the average gain")
+    assert str(guarded).splitlines()[1].endswith("<- split")
+    assert "average" not in str(free)
+
+
 def test_a_log_changes_no_tree():
     X, y = load_iris(return_X_y=True)
     plain, logged = CartClassifier().fit(X, y), CartClassifier().fit(X, y, log=True)

@@ -24,6 +24,8 @@ MARGIN, LINE_HEIGHT, STEP_GAP, BAR = 20.0, 18.0, 14.0, 220.0
 """Margin; height of a candidate's line; gap between steps; length of the bar of the greatest gain; pixels."""
 MAX_NAME = 200.0
 """Maximum width of a column's name, pixels."""
+BELOW_AVERAGE = ", below the average gain"
+"""Remark on a column that C4.5 leaves out whatever its ratio."""
 _STARTING = {"text_anchor": "start"}
 
 
@@ -48,7 +50,8 @@ def draw_split_log(learner: SingleTree, names: Sequence[str] | None = None) -> D
     gains = [max(candidate.gain, 0.0) for candidate in log.candidates if np.isfinite(candidate.gain)]
     greatest = max(gains, default=0.0) or 1.0
     beside = max((min(text_width(c.column, 12), MAX_NAME) for c in log.candidates), default=0.0)
-    width, y, shapes = MARGIN + beside + 10 + BAR + 130 + MARGIN, MARGIN, []
+    remark = text_width(BELOW_AVERAGE, 11) if any(c.is_below_average for c in log.candidates) else 0.0
+    width, y, shapes = MARGIN + beside + 10 + BAR + 130 + remark + MARGIN, MARGIN, []
     nodes = list(dict.fromkeys(candidate.node for candidate in log.candidates))
     for k, node in enumerate(nodes, start=1):
         title = f"split {k}, node {node}" if node else f"split {k}: all rows"
@@ -70,5 +73,5 @@ def _line(candidate: Candidate, y: float, beside: float, greatest: float) -> lis
     length = max(1.0, BAR * max(candidate.gain, 0.0) / greatest)
     colour = class_colour(0) if candidate.is_chosen else LINE
     shapes.append(element("rect", x=left, y=y - 6, width=length, height=12, rx=2, fill=colour))
-    figures = f"{candidate.gain:.3f}, ratio {candidate.ratio:.3f}"
+    figures = f"{candidate.gain:.3f}, ratio {candidate.ratio:.3f}{BELOW_AVERAGE * candidate.is_below_average}"
     return [*shapes, label(left + length + 6, y, figures, 11, **_STARTING)]

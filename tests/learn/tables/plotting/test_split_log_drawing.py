@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from posepipe.learn import Id3Classifier, load_example
+from posepipe.learn import C45Classifier, Id3Classifier, load_example
 from posepipe.learn.tables.plotting.split_log_drawing import BAR, draw_split_log
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -29,6 +29,15 @@ def test_every_candidate_of_every_split_has_a_bar():
     chosen = max(bar.get("fill") for bar in bars), min(bar.get("fill") for bar in bars)
     assert [bar.get("fill") == min(chosen) for bar in bars].count(True) == 2
     assert drawing._repr_svg_() == drawing
+
+
+def test_columns_below_the_average_gain_are_marked():
+    weather = load_example("weather")
+    tree = C45Classifier(min_samples_leaf=1).fit(weather.rows, weather.target, log=True)
+    root = ElementTree.fromstring(draw_split_log(tree, weather.columns))
+    said = [text.text for text in root.iter(f"{SVG}text")]
+    assert "0.029, ratio 0.019, below the average gain" in said  # the average of the four columns is 0.119
+    assert "0.247, ratio 0.156" in said
 
 
 def test_a_tree_without_a_log_is_refused():
