@@ -155,6 +155,8 @@ def _start_time_ns(value: object) -> int:
 def _row(path: str | Path, row: dict | None, offset: int, joints: tuple[str, ...]) -> ResultRow:
     if row is None:
         raise FormatError(path, "a line is no JSON object", offset)
+    if row.get("format") == FORMAT:
+        raise FormatError(path, "a second header; these are results of several runs, give those of one", offset)
     try:
         people = tuple(_track(person) for person in row["people"])
         if len({person.id for person in people}) < len(people):

@@ -118,6 +118,14 @@ def test_a_rotation_that_is_no_unit_quaternion_is_an_error(tmp_path, xyzw):
         read_results(path)
 
 
+def test_results_of_two_runs_in_one_file_are_told(tmp_path):
+    path = write(tmp_path / "r.jsonl", [result(0, (person(1, head=(0.1, 0.2, 3.0)),))])
+    text = path.read_text()
+    path.write_text(text + text)
+    with pytest.raises(FormatError, match=f"byte {len(text)}: a second header; these are results of several runs"):
+        read_results(path)
+
+
 def test_numpy_numbers_are_written_as_plain_ones(tmp_path):
     xyz = tuple(np.array([0.1, 0.2, 3.0], np.float32))
     results = read_results(write(tmp_path / "r.jsonl", [result(0, (person(1, head=xyz),))]))
