@@ -55,7 +55,7 @@ class Squats:
             return None
         self.count += 1
         left, right = (f"{self.deepest[side]:.0f}" if side in self.deepest else "?" for side in SIDES)
-        uneven = "?" if "?" in (left, right) else f"{round(self.deepest['right'] - self.deepest['left']):+d}"
+        uneven = "?" if "?" in (left, right) else f"{int(right) - int(left):+d}"
         return f"squat {self.count}: left {left}, right {right} degrees, difference {uneven}, {took_s:.1f} s"
 
 
@@ -72,7 +72,7 @@ def main(arguments: list[str] | None = None) -> None:
                 line = people.setdefault(track.id, Squats()).step(now_s, bent_knees(track.pose))
                 if line:
                     print(f"{now_s:7.1f} s  person {track.id}, {line}", flush=True)
-    totals = [f"person {id}: {squats.count} squats" for id, squats in people.items()]
+    totals = [f"person {id}: {squats.count} squat{'s' * (squats.count != 1)}" for id, squats in people.items()]
     print(*totals or ["no person was found"], sep="\n", file=sys.stderr)
 
 

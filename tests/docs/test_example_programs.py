@@ -282,6 +282,11 @@ def test_trembling_at_a_threshold_counts_once():
     assert len(squatted(0, 49, 51, 49, 52, 48, 90, 40, 36, 34, 36, 34, 37, 45, 34)) == 1
 
 
+def test_the_difference_is_that_of_the_printed_degrees():
+    (line,) = squatted(0, *[(85.4, 84.6)] * 6, 20)
+    assert "left 85, right 85 degrees, difference +0" in line
+
+
 def test_a_step_and_a_moment_are_no_squats():
     assert not squatted(*[0, (70, 5), (70, 5), (5, 70)] * 5)
     assert not squatted(0, 70, 70, 0, 0, 70, 70, 0)
