@@ -156,12 +156,12 @@ def test_up_is_measured_or_that_of_the_camera_s_pose(model, measured):
             seen.append(up)
             return []
 
-    straight_down = Extrinsics(np.array([[1.0, 0, 0], [0, -1, 0], [0, 0, -1]]), np.array([0.0, 0, 3]))
+    looking_down = Extrinsics(np.array([[1, 0, 0], [0, -0.6, 0.8], [0, -0.8, -0.6]]), np.array([0.0, 0, 3]))
     frame = replace(toy_frame(30).depth, up=measured)
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
-    pipeline.person_filter, pipeline.head_split, pipeline.extrinsics = SmallIsPerson(), Noting(), straight_down
+    pipeline.person_filter, pipeline.head_split, pipeline.extrinsics = SmallIsPerson(), Noting(), looking_down
     assert pipeline.step(frame).frame.up == measured  # results tell what was measured
-    assert seen == [measured or (0, 0, -1)]
+    assert seen == [measured or (0, -0.8, -0.6)]
 
 
 class TwoHalves(CutOutForeground):

@@ -214,6 +214,35 @@ def test_a_loose_hand_stays_with_a_person_whose_arm_has_joined():
     np.testing.assert_array_equal(candidates == 1, (depth_m == 2.5) | (depth_m == np.float32(1.95)))
 
 
+def grouped(*boxes: tuple[int, int, float], **options) -> list[int]:
+    """Candidate of each box, from its first column to its last, metres away, all of one height and in no room."""
+    depth_m = np.zeros(SHAPE, np.float32)
+    for first, last, away_m in boxes:
+        depth_m[100:160, first : last + 1] = away_m
+    numbers = RoomForeground(**options).group(frame_of(depth_m), depth_m > 0).numbers
+    return [int(numbers[130, first]) for first, _, _ in boxes]
+
+
+@pytest.mark.parametrize(("gap_px", "candidates"), [(6, [1, 1]), (7, [1, 2])])
+def test_components_touch_across_the_shadow_of_a_camera(gap_px, candidates):
+    assert grouped((40, 120, 2.5), (120 + gap_px, 190, 2.5)) == candidates
+
+
+@pytest.mark.parametrize(("limb_m2", "candidates"), [(0.12, [1, 2]), (0.05, [1, 1])])
+def test_two_limbs_may_be_those_of_two_people(limb_m2, candidates):
+    assert grouped((100, 117, 2.5), (121, 137, 2.5), limb_m2=limb_m2) == candidates  # 0.08 m² each
+
+
+def test_three_components_join_only_to_the_size_of_a_person():
+    left, middle, right = grouped((10, 90, 4.0), (94, 190, 4.0), (194, 274, 4.0))  # 1.1, 1.4 and 1.1 m wide
+    assert left == middle != right
+
+
+def test_a_component_between_two_others_joins_the_nearer():
+    left, middle, right = grouped((10, 90, 4.0), (94, 190, 4.2), (194, 274, 4.2))
+    assert left != middle == right
+
+
 def test_small_components_join_by_distance_in_space():
     components = np.zeros((40, 60), np.int32)
     components[5:35, 5:25], components[10:15, 32:36], components[20:25, 32:36], components[2:5, 27:29] = 1, 2, 3, 4

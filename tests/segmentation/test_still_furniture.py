@@ -86,6 +86,21 @@ def test_a_scene_without_readings_for_a_second_stays_known():
     assert still.update(frame_of(PLACE), [found(PLACE)]) == [False]
 
 
+def test_what_stays_in_view_of_a_covered_camera_is_known():
+    still, dark = StillFurniture(), np.zeros(SHAPE, np.float32)
+    partly = np.where(frame_of(PLACE).depth_m == 2.0, np.float32(2.0), dark)
+    for depth_m in [dark] * 2 * SEEN_FRAMES + [frame_of(PLACE).depth_m] + [partly] * (SEEN_FRAMES + 1):
+        still.update(DepthFrame(depth_m, CAMERA), [])
+    assert still.update(DepthFrame(partly, CAMERA), [found(PLACE)]) == [False]
+
+
+def test_a_thing_behind_what_could_not_be_read_is_known():
+    still, hole = after_seconds(PLACE), frame_of(PLACE, box_m=0.0)
+    for frame in [hole] * (SEEN_FRAMES + 1) + [frame_of(PLACE, box_m=3.0)] * SEEN_FRAMES:
+        still.update(frame, [])
+    assert still.update(frame_of(PLACE, box_m=3.0), [found(PLACE)]) == [False]
+
+
 def test_who_moves_a_hand_counts_from_then_on():
     still, hand = after_seconds(PLACE), np.s_[60:70, 90:100]  # 14 x 14 cm at 2 m
     person = found(PLACE)

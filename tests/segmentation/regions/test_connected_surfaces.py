@@ -76,3 +76,4 @@ def test_finer_images_have_the_same_surfaces(finer):
     assert len(divided(*boxes, shape=tuple(finer * size for size in SHAPE), camera=fine)[0]) == 2  # 144 cm² are few
     for surface, box in zip(found, alone, strict=True):
         assert np.count_nonzero(surface ^ box) <= 0.02 * np.count_nonzero(box)
+    assert len(divided(*boxes[:2], shape=found[0].shape, camera=fine, min_area_m2=0.9)[0]) == 1  # of 0.96 and 0.69 m²

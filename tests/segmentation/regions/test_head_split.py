@@ -110,6 +110,13 @@ def test_what_is_high_above_a_head_is_no_person():
     assert (rows.min(), rows.max()) == (23, 59)
 
 
+def test_what_is_deep_below_a_head_is_no_person():
+    depth_m, mask = np.full(SHAPE, 2, np.float32), np.ones(SHAPE, bool)
+    (person,) = cut_out([head(0.0, y=-1.2)], depth_m, mask)
+    rows = np.flatnonzero(person.any(axis=1))
+    assert (rows.min(), rows.max()) == (0, 49)  # two metres below
+
+
 def test_what_is_behind_a_head_is_no_person():
     depth_m, mask = np.full(SHAPE, 2, np.float32), np.ones(SHAPE, bool)
     depth_m[:, 40:] = 2.6

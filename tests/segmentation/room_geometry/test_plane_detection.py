@@ -62,6 +62,13 @@ def test_a_table_is_no_floor():
     assert abs(found.distance_m - HEIGHT_M) < 0.02
 
 
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_level_planes_the_lowest_is_the_floor(order):
+    level, wall = (tuple(normal) for normal in room_normals(20))
+    table, floor, front = Plane(level, 0.5), Plane(level, HEIGHT_M), Plane(wall, WALL_M)
+    assert floor_of((table, floor, front)[::order]) == floor
+
+
 @pytest.mark.parametrize("turn_deg", [-90, 90])
 def test_a_camera_on_its_side_finds_its_floor_if_it_knows_up(turn_deg):
     turn = np.radians(turn_deg)
