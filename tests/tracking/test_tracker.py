@@ -136,6 +136,7 @@ def test_postures_tell_apart_people_who_may_have_swapped():
         return Pose.of({name: JointProposal(name, xyz, 0.9) for name, xyz in joints.items()})
 
     tracker = Tracker()
+    tracker.update([spread(-0.1), pose(0.1)], -FRAME_S)  # their last postures count, not the first
     hanging, wide = watched(tracker, [pose(-0.1), spread(0.1)])
     assert ids(tracker.update([pose(0.05), spread(-0.05)], 1.3)) == [hanging, wide]
 
@@ -196,6 +197,12 @@ def test_a_person_hidden_for_a_moment_keeps_the_id():
     assert ids(tracker.update([pose(0.1)], 0.9)) == first
 
 
+def test_who_was_seen_for_a_minute_is_found_again_after_a_second():
+    tracker = Tracker()
+    assert watched(tracker, [pose(0.0)], frames=1800) == [1]
+    assert ids(tracker.update([pose(0.3)], 1800 * FRAME_S + 1)) == [1]
+
+
 def test_people_who_walk_on_unseen_are_expected_further_on():
     tracker = Tracker()
     for k in range(30):
@@ -220,6 +227,14 @@ def test_a_jump_is_a_new_person():
     first = ids(tracker.update([pose(0)], 0.0))
     assert ids(tracker.update([pose(0.3)], 0.1)) == first
     assert ids(tracker.update([pose(1.5)], 0.2)) != first
+
+
+@pytest.mark.parametrize(("confidence", "id"), [(0.9, 2), (0.3, 1)])
+def test_a_pose_of_low_confidence_may_be_off_further(confidence, id):
+    tracker, off = Tracker(), pose(0.6)
+    watched(tracker, [pose(0.0)])
+    unsure = Pose(off.names, off.joints_m, np.full(len(off.names), confidence))
+    assert ids(tracker.update([unsure], 30 * FRAME_S)) == [id]
 
 
 def test_people_never_return_further_away_than_max_step():
