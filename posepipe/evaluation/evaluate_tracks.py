@@ -94,7 +94,7 @@ class TrackFigures:
             "spread at rest, mm": self.jitter.spread_mm,
             "step at rest, mm": self.jitter.step_mm,
             "median error, mm": 1000 * float(np.median(errors)) if len(errors) else math.nan,
-            "joints within 10 cm": float((errors <= CORRECT_M).mean()) if len(errors) else math.nan,
+            "joints within 10 cm": float((errors < CORRECT_M).mean()) if len(errors) else math.nan,
             **self.bodies.figures(),
             **self.lengths.figures(),
         }

@@ -53,10 +53,10 @@ class ViewFigures:
             "false people": self.counts.false_people,
             "id switches": self.counts.switches,
             "IDF1": self.counts.idf1,
-            "all joints within 10 cm": _share(errors_m <= CORRECT_M),
-            "visible to a camera, within 10 cm": _share(errors_m[~self.hidden] <= CORRECT_M),
-            "hidden from camera 1, within 10 cm": _share(errors_m[self.hidden_from_first] <= CORRECT_M),
-            "hidden from all, within 10 cm": _share(errors_m[self.hidden] <= CORRECT_M),
+            "all joints within 10 cm": _share(errors_m < CORRECT_M),
+            "visible to a camera, within 10 cm": _share(errors_m[~self.hidden] < CORRECT_M),
+            "hidden from camera 1, within 10 cm": _share(errors_m[self.hidden_from_first] < CORRECT_M),
+            "hidden from all, within 10 cm": _share(errors_m[self.hidden] < CORRECT_M),
             "median error, mm": 1000 * float(np.median(errors_m)) if len(errors_m) else math.nan,
         }
 

@@ -234,6 +234,10 @@ def test_scenes_are_separate_and_added_up():
     assert "by scene" not in evaluate(Filmed([walking()])).text()
 
 
+def test_a_joint_10_cm_off_is_wrong_of_tracks_too():
+    assert TrackFigures(errors_m=np.array([0.099, 0.1])).figures()["joints within 10 cm"] == 0.5
+
+
 def test_figures_are_written_with_none_for_what_there_was_not(tmp_path):
     path = tmp_path / "figures.json"
     write_figures(path, "two films", {"person": evaluate(Filmed([walking()], scenes=["crossing"]))})

@@ -93,6 +93,13 @@ def test_missing_joints_count_as_wrong():
     assert figures["people, summed over frames"] == 2
 
 
+def test_a_joint_10_cm_off_is_wrong_of_views_too():
+    nobody = np.zeros(2, bool)
+    figures = ViewFigures(errors_m=np.array([0.099, 0.1]), hidden_from_first=~nobody, hidden=nobody).figures()
+    assert figures["all joints within 10 cm"] == figures["visible to a camera, within 10 cm"] == 0.5
+    assert figures["hidden from camera 1, within 10 cm"] == 0.5
+
+
 def test_views_are_two_or_more_and_of_whole_frames(folders, capsys):
     assert main(["evaluate", str(folders[0]), "--views"]) == 1
     assert "a DATASET for each of several cameras, got 1" in capsys.readouterr().err
