@@ -81,7 +81,7 @@ class Intrinsics:
 
         Parameters
         ----------
-        rows, cols : float (...), pixels
+        rows, cols : int or float (...), pixels
         depth_m : float (...), metres along the optical axis
 
         Returns
