@@ -220,9 +220,13 @@ def _in_body_order(values: np.ndarray, pack: NpzPack, body: BodyDefinition, miss
 
 def _columns(pack: NpzPack, body: BodyDefinition) -> list[int | None]:
     """Column in the pack of each joint of the body; None = absent."""
+    return [column_of(pack, joint) for joint in body.joints]
+
+
+def column_of(pack: NpzPack, joint: str) -> int | None:
+    """Column of a joint in a pack, under our name or the Kinect SDK's; None = absent."""
     names = pack.joint_names
-    aliases = [(joint, KINECT_NAMES.get(joint)) for joint in body.joints]
-    return [next((names.index(name) for name in own if name in names), None) for own in aliases]
+    return next((names.index(name) for name in (joint, KINECT_NAMES.get(joint)) if name in names), None)
 
 
 def _check_labels(pack: NpzPack, body: BodyDefinition, people: int) -> None:

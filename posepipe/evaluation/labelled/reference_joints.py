@@ -20,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from posepipe.errors import FormatError
-from posepipe.evaluation.labelled.labelled_pack import KINECT_NAMES
+from posepipe.evaluation.labelled.labelled_pack import column_of
 from posepipe.io.npz import read_npz
 from posepipe.models.pose_model import PoseModel
 from posepipe.pipeline import Pipeline
@@ -138,7 +138,7 @@ def compare_with_reference(
     frames = NpzPack(pack)
     if frames.joints_m is None or frames.joints_m.ndim != 3:
         raise FormatError(pack, "wanted the joints of one person, joints_m (N, J, 3), and joint_names (J,)")
-    columns = {joint: column for joint in SCORED if (column := _column(frames, joint)) is not None}
+    columns = {joint: column for joint in SCORED if (column := column_of(frames, joint)) is not None}
     if not columns:
         raise FormatError(pack, f"joint_names: wanted some of {', '.join(SCORED)}")
     names, chosen = tuple(columns), list(columns.values())
@@ -161,12 +161,6 @@ def _found_joints(result: FrameResult, names: tuple[str, ...]) -> np.ndarray:
     best = max(result.people, key=lambda person: float(person.pose.confidences.sum()), default=None)
     joints = {} if best is None else best.pose.joints
     return np.array([joints[name].xyz_m if name in joints else (np.nan,) * 3 for name in names])
-
-
-def _column(pack: NpzPack, joint: str) -> int | None:
-    """Column of a joint in the pack, under our name or the Kinect SDK's."""
-    known = [name for name in (joint, KINECT_NAMES.get(joint)) if name in pack.joint_names]
-    return pack.joint_names.index(known[0]) if known else None
 
 
 def _subjects(pack: NpzPack) -> np.ndarray:
