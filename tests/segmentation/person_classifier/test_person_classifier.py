@@ -122,9 +122,14 @@ def test_the_outline_tells_how_a_surface_ends(wall_m, name):
     found = measured(*candidate(wall_m))
     assert found[name] == 1
     assert found["outline at border"] == 0
+
+
+@pytest.mark.parametrize("edge", [np.s_[0], np.s_[-1], np.s_[:, 0], np.s_[:, -1]])
+def test_the_outline_at_every_border_of_the_image_counts(edge):
     depth_m, mask = candidate()
-    mask[:, 0] = True
-    assert measured(depth_m, mask)["outline at border"] > 0
+    mask[edge] = True
+    count = np.count_nonzero(mask[edge]) + 2  # corners lie on two borders
+    assert measured(depth_m, mask)["outline at border"] == pytest.approx(count / np.count_nonzero(mask) ** 0.5)
 
 
 @pytest.mark.parametrize("wall_m", [4.0, 2.05, 1.5])
