@@ -70,3 +70,27 @@ def test_somebody_known_is_found_by_less(bare_pipeline, probability, found):
     person = estimated(bare_pipeline, Judge(probability), known_people=SomebodyKnown())
     assert (person is None) == (found is None)
     assert person is None or (person.probability == found and not person.by_itself)
+
+
+class TakesOff(Judge):
+    """Takes a share of the pixels off a candidate, when it is first asked."""
+
+    def __init__(self, share: float) -> None:
+        super().__init__(0.9)
+        self.share, self.asked = share, 0
+
+    def person_mask(self, depth_m, mask, intrinsics, parts) -> np.ndarray:
+        self.asked += 1
+        taken, left = np.argwhere(mask)[: round(self.share * mask.sum()) if self.asked == 1 else 0], mask.copy()
+        left[tuple(taken.T)] = False
+        return left
+
+
+@pytest.mark.parametrize(("share", "asked"), [(0.0, 1), (0.01, 1), (0.03, 2)])
+def test_what_loses_more_than_some_pixels_is_classified_again(bare_pipeline, share, asked):
+    judge = TakesOff(share)
+    person, whole = estimated(bare_pipeline, judge), toy_frame(30).depth.depth_m > 0
+    assert judge.asked == asked
+    assert person.mask.sum() == whole.sum() - round(share * whole.sum())
+    ((view, parts, _),) = judge.shown
+    assert view.mask[tuple(parts.pixels.T)].all() == (asked == 2 or share == 0)

@@ -107,21 +107,27 @@ def test_two_surfaces_of_a_person_may_be_two_people(bare_pipeline, min_probabili
     np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
 
 
-class LeftHalfIsPerson(Judge):
-    """Finds the left half of a whole candidate to be a person, and all of what was left."""
+class LeftIsPerson(Judge):
+    """Finds the left of a whole candidate, a share of it, to be a person, and all of what was left."""
+
+    def __init__(self, share: float, *probabilities: float) -> None:
+        super().__init__(*probabilities)
+        self.share = share
 
     def person_mask(self, depth_m, mask, intrinsics, parts) -> np.ndarray:
         self.whole = getattr(self, "whole", mask)
-        return Halves().masks(depth_m, mask, intrinsics)[0] if mask is self.whole else mask
+        left = mask & (np.arange(mask.shape[1]) < np.quantile(np.nonzero(mask)[1], self.share))
+        return left if mask is self.whole else mask
 
 
-@pytest.mark.parametrize(("probability", "count"), [(0.9, 2), (0.6, 1)])
-def test_what_was_left_of_a_candidate_may_be_somebody_else(bare_pipeline, monkeypatch, probability, count):
-    monkeypatch.setattr("posepipe.inference.person_inference.LARGEST_SHARE", 0.6)  # halves are not below a half
-    judge = LeftHalfIsPerson(0.9, probability, 0.9)
-    stages = {"remainder": NothingLeft(TOY), "surfaces": None}
-    found, halves = people_in_halves(bare_pipeline, judge, **stages)
-    np.testing.assert_array_equal(found, halves[:count])
+@pytest.mark.parametrize(("share", "probability", "count"), [(0.4, 0.9, 2), (0.4, 0.6, 1), (0.6, 0.9, 1)])
+def test_what_was_left_of_a_candidate_may_be_somebody_else(bare_pipeline, share, probability, count):
+    """A person who is more than half of it was not merely the largest of several."""
+    frame, judge = toy_frame(30).depth, LeftIsPerson(share, 0.9, probability, 0.9)
+    whole, stages = frame.depth_m > 0, {"remainder": NothingLeft(TOY), "region_filter": SureOf()}
+    people = inference_with(bare_pipeline, person_filter=judge, **stages).people_in(frame, whole, None)
+    left = LeftIsPerson(share).person_mask(None, whole, None, None)
+    np.testing.assert_array_equal([person.mask for person in people], [left, whole & ~left][:count])
 
 
 class Pieces(OccludedPeople):

@@ -6,7 +6,7 @@ from itertools import combinations, pairwise, permutations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from posepipe.evaluation.metrics.track_metrics import (
@@ -136,6 +136,7 @@ def all_pairings(shape):
 
 
 @given(distances, st.booleans())
+@example(np.array([[0.01, 0.49], [0.49, 0.6]]), False)  # two far pairs, not the near one alone
 def test_no_pairing_is_better_than_the_one_made(distances_m, keep):
     gate_m = 0.5
     kept = {0: 0} if keep and min(distances_m.shape) else {}
