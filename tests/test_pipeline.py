@@ -195,6 +195,21 @@ def test_people_kept_are_those_of_highest_confidence_in_results(model):
     np.testing.assert_array_equal(one.mask, both.person_masks[1])
 
 
+def test_people_come_by_falling_confidence(model, monkeypatch):
+    stated = iter((0.4, 0.8))
+
+    def people_in(self, frame, mask, floor):
+        found = self.estimate(frame, mask, floor)
+        return [replace(found, pose=replace(found.pose, confidences=np.full(len(found.pose.names), next(stated))))]
+
+    monkeypatch.setattr(PersonInference, "people_in", people_in)
+    pipeline = Pipeline.from_model(model, foreground="none")
+    pipeline.foreground = TwoHalves()
+    people = pipeline.step(toy_frame(30).depth).people
+    assert [track.id for track in people] == [1, 2]
+    assert [track.pose.confidence for track in people] == pytest.approx([0.8, 0.4])
+
+
 def test_candidates_without_segmented_pixels_are_judged(model, monkeypatch):
     pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
     pipeline.foreground, pipeline.segmentation = TwoHalves(), LeftHalf()

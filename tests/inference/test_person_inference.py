@@ -107,6 +107,20 @@ def test_two_surfaces_of_a_person_may_be_two_people(bare_pipeline, min_probabili
     np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
 
 
+class SplitInHalves(HeadSplit):
+    """Splits every candidate into its left and its right half."""
+
+    def split(self, proposals, depth_m, mask, intrinsics, up) -> list[np.ndarray]:
+        return Halves().masks(depth_m, mask, intrinsics)
+
+
+@pytest.mark.parametrize(("min_confidence", "count"), [(0.0, 2), (1.0, 1)])
+def test_heads_divide_people_whose_poses_are_confident(bare_pipeline, min_confidence, count):
+    stages = {"head_split": SplitInHalves(min_confidence=min_confidence), "surfaces": None}
+    found, halves = people_in_halves(bare_pipeline, Judge(0.9, 0.9, 0.9), **stages)
+    np.testing.assert_array_equal(found, halves if count == 2 else [halves[0] | halves[1]])
+
+
 class LeftIsPerson(Judge):
     """Finds the left of a whole candidate, a share of it, to be a person, and all of what was left."""
 

@@ -53,6 +53,14 @@ def test_noise_of_a_kinect_keeps_the_wall_background():
     assert background.before(noisy[0][0]).mean() < 0.001
 
 
+def test_the_background_follows_a_camera_that_warms_up():
+    background = watched((WALL, NO_PEOPLE, SEEN_FRAMES))
+    for k in range(400):  # half a millimetre a frame, 20 cm in all
+        depth_m = WALL - np.float32(0.0005 * k)
+        assert not background.before(depth_m).any()
+        background.learn(depth_m, NO_PEOPLE, NO_PEOPLE)
+
+
 def test_a_person_who_stands_still_is_never_background():
     depth_m, mask = with_person()
     background = watched((depth_m, mask, 3 * STANDS_FRAMES))
