@@ -171,6 +171,28 @@ def test_at_ten_frames_a_second_joints_rest_in_every_frame():
     np.testing.assert_array_equal(at_ten, a_little_faster)
 
 
+def test_after_a_fifth_of_a_second_joints_rest_no_more():
+    model, body, rng, posture, frame, pixels = _scene(0)
+    first, second = (Track(1, noisy_pose(body, posture, rng, 0.03)) for _ in range(2))
+    found = []
+    for later_s in (0.1, 0.2, 0.5):
+        fitter = BodyFitter(HUMAN, model)
+        fitter.update([first], [pixels], frame)
+        found += fitter.update([second], [pixels], replace(frame, timestamp_s=later_s))
+    rested, moved, later = (track.fit.joints_m for track in found)
+    np.testing.assert_array_equal(moved, later)
+    assert np.abs(rested - moved).max() > 0.001
+
+
+def test_a_frame_like_the_last_makes_no_joint_more_certain():
+    model, body, rng, posture, frame, pixels = _scene(0)
+    fitter, track = BodyFitter(HUMAN, model), Track(1, noisy_pose(body, posture, rng, 0.03))
+    once, twice = (
+        fitter.update([track], [pixels], replace(frame, timestamp_s=now_s))[0].fit.sigma_m for now_s in (0.0, 1 / 30)
+    )
+    np.testing.assert_allclose(twice, once, rtol=0.005)
+
+
 def test_what_the_caller_does_to_joints_moves_no_body():
     model, body, rng, posture, _, _ = _scene(0)
     pose, alone, changed = noisy_pose(body, posture, rng, 0.03), BodyFitter(HUMAN, model), BodyFitter(HUMAN, model)
