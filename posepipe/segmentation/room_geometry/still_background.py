@@ -67,7 +67,7 @@ def learn_still_background(frames: Iterable[DepthFrame], name: str = "background
     Raises
     ------
     SourceError
-        Without any reading, or when size or lens change between the frames.
+        Without any reading, without a surface that stays, or when size or lens change between the frames.
     """
     stack: list[np.ndarray] = []
     intrinsics: Intrinsics | None = None
@@ -82,7 +82,11 @@ def learn_still_background(frames: Iterable[DepthFrame], name: str = "background
         stack.append(np.rint(frame.depth_m * 1000).astype(np.uint16))
     if intrinsics is None or not any(depth_mm.any() for depth_mm in stack):
         raise SourceError(name, "wanted depth of the empty scene, got no reading in any frame; record it again")
-    return StillBackground(_filled(_surface_m(_without_passers(np.stack(stack)), NEAR_SHARE)), intrinsics, name)
+    surface_m = _surface_m(_without_passers(np.stack(stack)), NEAR_SHARE)
+    if not surface_m.any():
+        wanted = "wanted depth of the empty scene, got readings that come and go at every pixel"
+        raise SourceError(name, f"{wanted}; record it again, from a camera that stands still, with nobody in it")
+    return StillBackground(_filled(surface_m), intrinsics, name)
 
 
 def _without_passers(depth_mm: np.ndarray) -> np.ndarray:

@@ -183,3 +183,11 @@ def test_a_recording_without_readings_is_refused(others):
 def test_a_recording_of_several_cameras_is_refused():
     with pytest.raises(SourceError, match="wanted one camera in all frames"):
         learn_still_background([frame_of(ROOM), DepthFrame(ROOM, lens(400))])
+
+
+def test_a_recording_in_which_nothing_stays_is_refused():
+    nothing = np.zeros_like(ROOM)
+    frames = [frame_of(nothing) for _ in range(20)]
+    frames[7:14] = [frame_of(np.full_like(ROOM, 2.0))] * 7
+    with pytest.raises(SourceError, match="got readings that come and go at every pixel"):
+        learn_still_background(frames)
