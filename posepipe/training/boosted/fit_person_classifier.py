@@ -75,7 +75,9 @@ def refit_person_classifier(
     check_rooms(frames, "a person filter")  # before hours of looking for candidates
     lengths = typical_bones(frames, model.body)
     fold = folds_of(frames)
-    candidates = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
+    prepared = time.monotonic()
+    candidates, collecting_seconds = _candidates_of_all(model, frames, fold, lengths, on_frame, workers, checkpoints)
+    collected = time.monotonic()
     candidates.check(len(frames), "a person filter", seen=" with confident joints")
     names = PersonEvidence(model.body, lengths).names
     fit = fit_calibrated_trees(candidates, fold[candidates.row], names)
@@ -88,7 +90,7 @@ def refit_person_classifier(
         "auc_left_out": fit.auc,
         "left_out": None if point is None else {name: round(value, 4) for name, value in point._asdict().items()},
         "folds_of": kind_of_folds(frames),
-        "seconds": round(time.monotonic() - started, 1),
+        "seconds": round(prepared - started + collecting_seconds + time.monotonic() - collected, 1),
     }
     model = replace(model, person_classifier=classifier, region_classifier=None)
     return model.with_metadata(figures=None, person_filter=about, region_filter=None)
@@ -102,34 +104,43 @@ def _candidates_of_all(
     on_frame: Callable[[], object],
     workers: int,
     checkpoints: Checkpoints | None,
-) -> LabelledCandidates:
-    """Candidates of all folds, each by a segmentation that has not seen it, if the model has one."""
-    found = []
+) -> tuple[LabelledCandidates, float]:
+    """Candidates of all folds, each by a segmentation that has not seen it, if the model has one.
+
+    With them the seconds that they took, in this run and in those that it resumes.
+    """
+    found, seconds = [], 0.0
     for number in range(FOLDS):
         rows, others = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
         if not len(rows):
             continue
-        candidates = _stored(checkpoints, number)
-        if candidates is not None:
-            found.append(candidates)
+        stored = _stored(checkpoints, number)
+        if stored is not None:
+            candidates, took = stored
             for _ in rows:
                 on_frame()
-            continue
-        of_fold = model
-        if model.segmentation is not None and len(others):
-            some = frames.select(others).at_most(FOLD_FRAMES)
-            of_fold = replace(model, segmentation=train_segmentation(some))
-        candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame, workers).of_rows(rows)
-        if checkpoints:
-            checkpoints.save_arrays(f"fold-{number}", candidates._asdict())
+        else:
+            started = time.monotonic()
+            of_fold = model
+            if model.segmentation is not None and len(others):
+                some = frames.select(others).at_most(FOLD_FRAMES)
+                of_fold = replace(model, segmentation=train_segmentation(some))
+            candidates = collect_candidates(of_fold, frames.select(rows), lengths, on_frame, workers).of_rows(rows)
+            took = time.monotonic() - started
+            if checkpoints:
+                checkpoints.save_arrays(f"fold-{number}", {**candidates._asdict(), "seconds": np.array(took)})
         found.append(candidates)
-    return LabelledCandidates.join(found)
+        seconds += took
+    return LabelledCandidates.join(found), seconds
 
 
-def _stored(checkpoints: Checkpoints | None, number: int) -> LabelledCandidates | None:
-    """Candidates of a fold of an interrupted run; None where there are none, or others than these."""
+def _stored(checkpoints: Checkpoints | None, number: int) -> tuple[LabelledCandidates, float] | None:
+    """Candidates of a fold of an interrupted run, and their seconds; None where there are none, or others."""
     arrays = checkpoints.load_arrays(f"fold-{number}") if checkpoints else None
-    return LabelledCandidates(**arrays) if arrays and arrays.keys() == set(LabelledCandidates._fields) else None
+    if not arrays or arrays.keys() != {*LabelledCandidates._fields, "seconds"}:
+        return None
+    seconds = float(arrays.pop("seconds"))
+    return LabelledCandidates(**arrays), seconds
 
 
 def operating_point(candidates: LabelledCandidates, probability: np.ndarray) -> OperatingPoint | None:

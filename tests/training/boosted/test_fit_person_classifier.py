@@ -150,6 +150,8 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
         if len(seen) == 8:
             raise KeyboardInterrupt
 
+    clock = iter(range(0, 10**6, 100))  # every look at it takes 100 s
+    monkeypatch.setattr(fit_person_classifier.time, "monotonic", lambda: float(next(clock)))
     monkeypatch.setattr(fit_person_classifier, "collect_candidates", collect)
     open_checkpoints = partial(Checkpoints, tmp_path, {}, "boards", kind="fold")
     with pytest.raises(KeyboardInterrupt):
@@ -158,6 +160,7 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
     resumed = refit_person_classifier(model, frames, checkpoints=open_checkpoints(resume=True))
     assert collected[3:] == [{306, 307, 308}]
     whole = refit_person_classifier(model, frames)
+    assert resumed.metadata["person_filter"]["seconds"] == whole.metadata["person_filter"]["seconds"] == 500
     one, other = resumed.person_classifier, whole.person_classifier
     np.testing.assert_array_equal(one.calibration, other.calibration)
     for name in ("number", "threshold", "value"):
