@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -76,7 +76,7 @@ class FramesInMemory:
 
     frames: list[LabelledFrame]
     body: BodyDefinition = TOY
-    recipe: dict | None = None
+    recipe: dict = field(default_factory=dict)
     source_revision: str = "here"
     name: str = "memory"
     has_parts: bool = True

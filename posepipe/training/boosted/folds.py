@@ -13,9 +13,12 @@ FOLDS = 3
 
 
 def folds_of(frames: FrameSequence) -> np.ndarray:
-    """Fold of every frame, int64 (N,): frames of one dataset share it, if there are at least FOLDS datasets."""
+    """Fold of every frame, int64 (N,): frames of the same rooms share it, if there are rooms for all folds.
+
+    Every dataset has rooms of its own, but for those that were composited into the same backgrounds.
+    """
     if _are_datasets(frames):
-        return np.unique(frames.dataset_of_rows(), return_inverse=True)[1] % FOLDS
+        return np.unique(_rooms_of(frames), return_inverse=True)[1] % FOLDS
     return np.arange(len(frames)) * FOLDS // max(1, len(frames))
 
 
@@ -31,4 +34,11 @@ def typical_bones(frames: FrameSequence, body: BodyDefinition) -> BoneLengths:
 
 def _are_datasets(frames: FrameSequence) -> bool:
     """Whether folds are whole datasets; otherwise rooms of a fold may be among the others', too."""
-    return len(np.unique(frames.dataset_of_rows())) >= FOLDS
+    return len(np.unique(_rooms_of(frames))) >= FOLDS
+
+
+def _rooms_of(frames: FrameSequence) -> np.ndarray:
+    """Number of the first dataset with the rooms of each frame, int64 (N,)."""
+    rooms = [recipe.get("backgrounds", number) for number, recipe in enumerate(frames.recipes)]
+    first = np.array([rooms.index(each) for each in rooms], np.int64)
+    return first[frames.dataset_of_rows()]

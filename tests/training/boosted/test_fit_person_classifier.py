@@ -25,7 +25,7 @@ from posepipe.training.boosted.fit_person_classifier import (
     operating_point,
     refit_person_classifier,
 )
-from posepipe.training.boosted.folds import FOLDS, folds_of
+from posepipe.training.boosted.folds import FOLDS, folds_of, kind_of_folds
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates
 from posepipe.training.boosted.person_candidates import collect_candidates
 from posepipe.training.fit_background_weight import refit_background_weight
@@ -71,6 +71,18 @@ def test_datasets_are_folds_and_one_dataset_is_cut_into_runs():
     assert folds_of(several[5:]).tolist() == [0] + [1] * 3 + [2] * 3  # of the datasets in use
     assert folds_of(frames_of(range(7))).tolist() == [0, 0, 0, 1, 1, 2, 2]
     assert folds_of(several[:0]).tolist() == []
+
+
+def test_datasets_of_the_same_backgrounds_share_a_fold():
+    kitchen, hall = {"backgrounds": "1a2b"}, {"backgrounds": "3c4d"}
+    recipes = [kitchen, hall, {}, kitchen, {}, hall]
+    rooms = FrameSequence([FramesInMemory([with_board(0)] * 2, recipe=recipe) for recipe in recipes])
+    assert folds_of(rooms).tolist() == [0, 0, 1, 1, 2, 2, 0, 0, 0, 0, 1, 1]
+    assert folds_of(rooms[6:]).tolist() == [0, 0, 2, 2, 1, 1]
+    assert kind_of_folds(rooms) == kind_of_folds(rooms[6:]) == "datasets"
+    places = FrameSequence([FramesInMemory([with_board(0)] * 3, recipe=recipe) for recipe in (kitchen, hall, kitchen)])
+    assert folds_of(places).tolist() == [0, 0, 0, 1, 1, 1, 2, 2, 2]  # too few rooms to leave some out
+    assert kind_of_folds(places) == "frames"
 
 
 def test_candidates_are_labelled_by_the_truth(model):
