@@ -62,15 +62,19 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render joints-4 person-joints 48000 2034
     render kinect person 133000 2026
     render d435 person 12000 2029 --sensor d435
-    rooms=() seed=2040
-    for place in "$backgrounds"/*/; do
-        name=composites-$(basename "$place")
-        render "$name" person-backgrounds 1000 $seed --backgrounds "$place"*
-        rooms+=("$name") seed=$((seed + 1))
-    done
+    composite() {  # NAME FRAMES SEED: people in the rooms of every place, whose datasets are NAME-PLACE, listed in `made`
+        local place seed=$3
+        made=()
+        for place in "$backgrounds"/*/; do
+            made+=("$1-$(basename "$place")")
+            render "${made[-1]}" person-backgrounds "$2" "$seed" --backgrounds "$place"*
+            seed=$((seed + 1))
+        done
+    }
+    composite composites 1000 2040
+    rooms=("${made[@]}" rooms rooms-d435)
     render rooms person-rooms 9000 2031 --furniture "$furniture"
     render rooms-d435 person-rooms 2000 2032 --sensor d435 --furniture "$furniture"
-    rooms+=(rooms rooms-d435)
     render rooms-2 person-rooms 9000 2037 --furniture "$furniture"
     render lying person-lying 4000 2036 --furniture "$furniture"
     train() { [ -s "$1" ] || posepipe train "${@:2}" --out "$1"; }
@@ -79,19 +83,15 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train weighed.npz "${rooms[@]}" --forest segmented.npz --only background
     train placed.npz joints more-joints --forest weighed.npz --only joints --joints-from parts --joint-frames 96000
     train twice.npz joints-3 joints-4 --forest placed.npz --only second-pass --joint-frames 96000
-    train filtered.npz "${rooms[@]}" rooms-2 lying --forest twice.npz --only filter --resume
+    composite more 1000 2070
+    train filtered.npz "${rooms[@]}" rooms-2 lying "${made[@]}" --forest twice.npz --only filter --resume
     render turned person-turned 8000 2035
     train viewed.npz turned rooms rooms-d435 --forest filtered.npz --only views
     posepipe convert viewed.npz judged.npz --person-probability 0.6
     render rooms-3 person-rooms 12000 2038 --furniture "$furniture"
     render lying-2 person-lying 4000 2039 --furniture "$furniture"
-    again=() seed=2050
-    for place in "$backgrounds"/*/; do
-        name=again-$(basename "$place")
-        render "$name" person-backgrounds 500 $seed --backgrounds "$place"*
-        again+=("$name") seed=$((seed + 1))
-    done
-    train regions.npz rooms-3 lying-2 "${again[@]}" --forest judged.npz --only regions
+    composite again 500 2050
+    train regions.npz rooms-3 lying-2 "${made[@]}" --forest judged.npz --only regions
     posepipe convert regions.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone

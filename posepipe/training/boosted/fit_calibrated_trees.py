@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import expit
-from sklearn.ensemble import GradientBoostingClassifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import roc_auc_score
 
@@ -19,18 +16,16 @@ from posepipe.training.boosted.folds import FOLDS
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates
 
 BOOSTING: dict[str, Any] = {
-    "n_estimators": 500,
-    "learning_rate": 0.04,
-    "max_depth": None,
-    "max_leaf_nodes": 16,
+    "max_iter": 500,
+    "learning_rate": 0.1,
+    "max_leaf_nodes": 31,
     "min_samples_leaf": 40,
-    "subsample": 0.6,
-    "max_features": 0.15,
+    "l2_regularization": 1.0,
+    "max_features": 0.3,
+    "early_stopping": False,
     "random_state": 0,
 }
-"""Parameters of scikit-learn's gradient boosting (Friedman 2001): small trees, each on a share of rows and columns."""
-TREE_CANDIDATES = 64_000
-"""Maximum number of candidates that one of these trees is grown on."""
+"""Parameters of scikit-learn's gradient boosting on histograms (Friedman 2001; Ke et al., NeurIPS 2017)."""
 
 
 class CalibratedFit(NamedTuple):
@@ -44,44 +39,24 @@ class CalibratedFit(NamedTuple):
 
 def fit_calibrated_trees(candidates: LabelledCandidates, fold: np.ndarray, names: tuple[str, ...]) -> CalibratedFit:
     """Train trees on candidates of frames in folds, int64 (N,), whose evidence has these names."""
-    boosted, of_others = _all_boosted(candidates, fold)
-    score = _scores_of_left_out(candidates, fold, of_others)
+    score = _scores_of_left_out(candidates, fold)
     calibration = _calibration(candidates.is_person, score)
     probability = expit(float(calibration[0]) + float(calibration[1]) * score)
-    return CalibratedFit(flat_trees(boosted, names), calibration, probability, _auc(candidates.is_person, score))
+    whole = _boosted(candidates, np.ones(len(fold), bool))
+    return CalibratedFit(flat_trees(whole, names), calibration, probability, _auc(candidates.is_person, score))
 
 
-def _boosted(candidates: LabelledCandidates, rows: np.ndarray) -> GradientBoostingClassifier:
-    share = min(BOOSTING["subsample"], TREE_CANDIDATES / np.count_nonzero(rows))
-    boosted = GradientBoostingClassifier(**BOOSTING | {"subsample": share})
-    return boosted.fit(candidates.evidence[rows], candidates.is_person[rows])
+def _boosted(candidates: LabelledCandidates, rows: np.ndarray) -> HistGradientBoostingClassifier:
+    return HistGradientBoostingClassifier(**BOOSTING).fit(candidates.evidence[rows], candidates.is_person[rows])
 
 
-def _all_boosted(
-    candidates: LabelledCandidates, fold: np.ndarray
-) -> tuple[GradientBoostingClassifier, list[GradientBoostingClassifier | None]]:
-    """Trees of all candidates, and for every fold those of the others; None where these are not of both kinds.
-
-    They are grown side by side: scikit-learn grows one tree after the other, on one core.
-    """
-    others = [fold != number for number in range(FOLDS)]
-    with ThreadPoolExecutor(os.cpu_count()) as pool:
-        whole = pool.submit(_boosted, candidates, np.ones(len(fold), bool))
-        grown = [
-            pool.submit(_boosted, candidates, rows) if _both(candidates.is_person[rows]) else None for rows in others
-        ]
-    return whole.result(), [None if each is None else each.result() for each in grown]
-
-
-def _scores_of_left_out(
-    candidates: LabelledCandidates, fold: np.ndarray, of_others: Sequence[GradientBoostingClassifier | None]
-) -> np.ndarray:
+def _scores_of_left_out(candidates: LabelledCandidates, fold: np.ndarray) -> np.ndarray:
     """Score of every candidate by trees that have not seen its fold, float64 (N,); NaN where that cannot be had."""
     score = np.full(len(fold), np.nan)
-    for number, boosted in enumerate(of_others):
+    for number in range(FOLDS):
         own = fold == number
-        if boosted is not None and own.any():
-            score[own] = boosted.decision_function(candidates.evidence[own])
+        if own.any() and _both(candidates.is_person[~own]):
+            score[own] = _boosted(candidates, ~own).decision_function(candidates.evidence[own])
     return score
 
 

@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 import numpy as np
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
-from sklearn.tree import DecisionTreeRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from posepipe.segmentation.boosted_trees.boosted_trees import BoostedTrees
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
 
 
-def flat_trees(boosted: GradientBoostingClassifier | GradientBoostingRegressor, names: tuple[str, ...]) -> BoostedTrees:
+def flat_trees(
+    boosted: HistGradientBoostingClassifier | HistGradientBoostingRegressor, names: tuple[str, ...]
+) -> BoostedTrees:
     """Put the trees of a classifier of two classes, or of a regressor, one after another.
 
     Parameters
     ----------
-    boosted : fitted
-    names : of the numbers that it was fitted to
+    boosted : fitted to numbers that are all known, none of them a category
+    names : of these numbers
 
     Returns
     -------
     BoostedTrees, whose score is the decision function, or the prediction: the first tree's leaves hold the prior too
     """
-    trees = [_flat_tree(each, boosted.learning_rate) for each in boosted.estimators_[:, 0]]
+    # scikit-learn shows these trees nowhere else; a test holds their sum against its own decision function
+    trees = [_flat_tree(predictor.nodes) for (predictor,) in boosted._predictors]
     starts = np.cumsum([0, *(len(number) for number, _, _, _ in trees)])
     number, threshold, child, value = (np.concatenate(each) for each in zip(*trees, strict=True))
     inner = number != LEAF
     child[inner] += np.repeat(starts[:-1], np.diff(starts))[inner]
-    value[: starts[1]] += _prior(boosted)
+    value[: starts[1]] += boosted._baseline_prediction.item()
     return BoostedTrees(
         names,
         number.astype(np.int32),
@@ -38,33 +40,21 @@ def flat_trees(boosted: GradientBoostingClassifier | GradientBoostingRegressor, 
     )
 
 
-def _prior(boosted: GradientBoostingClassifier | GradientBoostingRegressor) -> float:
-    """What is predicted before the first tree: log-odds of the second class, or the mean."""
-    if isinstance(boosted, GradientBoostingRegressor):
-        return float(boosted.init_.constant_.item())
-    share = float(boosted.init_.class_prior_[1])
-    return float(np.log(share / (1 - share)))
-
-
-def _flat_tree(
-    regressor: DecisionTreeRegressor, learning_rate: float
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def _flat_tree(nodes: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """Number, threshold, child and value of one tree, level by level: children follow one another."""
-    tree = regressor.tree_
     order, place = [0], 0
     while place < len(order):
-        node = order[place]
-        if tree.children_left[node] != -1:
-            order += [tree.children_left[node], tree.children_right[node]]
+        node = nodes[order[place]]
+        if not node["is_leaf"]:
+            order += [int(node["left"]), int(node["right"])]
         place += 1
-    nodes = np.array(order)
-    inner = tree.children_left[nodes] != -1
+    ordered = nodes[order]
+    inner = ordered["is_leaf"] == 0
     rank = np.empty(len(nodes), np.int64)
-    rank[nodes] = np.arange(len(nodes))
-    number = np.where(inner, tree.feature[nodes], LEAF)
-    child = np.where(inner, rank[tree.children_left[nodes]], 0)
-    value = tree.value[nodes, 0, 0] * learning_rate
-    return number, _rounded_down(tree.threshold[nodes]), child, value
+    rank[order] = np.arange(len(nodes))
+    number = np.where(inner, ordered["feature_idx"], LEAF)
+    child = np.where(inner, rank[ordered["left"]], 0)
+    return number, _rounded_down(ordered["num_threshold"]), child, ordered["value"].copy()
 
 
 def _rounded_down(threshold: np.ndarray) -> np.ndarray:

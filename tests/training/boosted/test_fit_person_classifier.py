@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def frames_of(*datasets: range) -> FrameSequence:
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    for name, value in {"n_estimators": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
+    for name, value in {"max_iter": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
         monkeypatch.setitem(fit_calibrated_trees.BOOSTING, name, value)
 
 
@@ -163,7 +164,7 @@ def test_an_interrupted_training_goes_on_with_the_next_fold(model, monkeypatch, 
             raise KeyboardInterrupt
 
     clock = iter(range(0, 10**6, 100))  # every look at it takes 100 s
-    monkeypatch.setattr(fit_person_classifier.time, "monotonic", lambda: float(next(clock)))
+    monkeypatch.setattr(fit_person_classifier, "time", SimpleNamespace(monotonic=lambda: float(next(clock))))
     monkeypatch.setattr(fit_person_classifier, "collect_candidates", collect)
     open_checkpoints = partial(Checkpoints, tmp_path, {}, "boards", kind="fold")
     with pytest.raises(KeyboardInterrupt):

@@ -74,14 +74,14 @@ class OneCandidate(Pipeline):
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
     monkeypatch.setattr(recorded_frames, "Pipeline", OneCandidate)
-    for name, value in {"n_estimators": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
+    for name, value in {"max_iter": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
         monkeypatch.setitem(fit_calibrated_trees.BOOSTING, name, value)
 
 
 @pytest.fixture(scope="module")
 def model() -> PoseModel:
     with pytest.MonkeyPatch.context() as patch:
-        for name, value in {"n_estimators": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
+        for name, value in {"max_iter": 20, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
             patch.setitem(fit_calibrated_trees.BOOSTING, name, value)
         return refit_person_classifier(toy_model(), frames_of(range(300, 320), with_post))
 

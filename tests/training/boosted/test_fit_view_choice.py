@@ -54,7 +54,7 @@ def right_of(model: PoseModel, seeds: range) -> float:
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    for name, value in {"n_estimators": 30, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
+    for name, value in {"max_iter": 30, "learning_rate": 0.3, "min_samples_leaf": 2}.items():
         monkeypatch.setitem(fit_view_choice.BOOSTING, name, value)
     monkeypatch.setattr(fit_view_choice, "RotatedViews", partial(RotatedViews, **ALWAYS))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
+from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from posepipe.segmentation.boosted_trees.sum_of_leaves import LEAF
 from posepipe.training.boosted.flat_trees import flat_trees
@@ -22,10 +22,10 @@ def table() -> tuple[np.ndarray, np.ndarray]:
     return numbers, numbers[:, 0] + numbers[:, 1] ** 2 > 0.5
 
 
-@pytest.mark.parametrize("limits", [{"max_leaf_nodes": 7, "max_depth": None}, {"max_depth": 1}])
+@pytest.mark.parametrize("limits", [{"max_leaf_nodes": 7}, {"max_depth": 1}, {"min_samples_leaf": 200}])
 def test_the_sum_of_leaves_is_the_decision_function(table, limits):
     numbers, is_person = table
-    boosted = GradientBoostingClassifier(n_estimators=12, subsample=0.6, random_state=0, **limits)
+    boosted = HistGradientBoostingClassifier(max_iter=12, max_features=0.6, random_state=0, **limits)
     boosted.fit(numbers, is_person)
     flat = flat_trees(boosted, NAMES)
     arrays = [getattr(flat, name) for name in ARRAYS]
@@ -36,13 +36,13 @@ def test_the_sum_of_leaves_is_the_decision_function(table, limits):
 def test_the_sum_of_leaves_is_what_a_regressor_predicts(table):
     numbers = table[0]
     wanted = numbers[:, 0] + 3 * numbers[:, 1] ** 2 + 5
-    boosted = GradientBoostingRegressor(n_estimators=12, subsample=0.6, random_state=0).fit(numbers, wanted)
+    boosted = HistGradientBoostingRegressor(max_iter=12, max_features=0.6, random_state=0).fit(numbers, wanted)
     flat = flat_trees(boosted, NAMES)
     np.testing.assert_allclose([flat.score(row) for row in numbers], boosted.predict(numbers), atol=1e-5)
 
 
 def test_children_lie_side_by_side_after_their_node(table):
-    boosted = GradientBoostingClassifier(n_estimators=3, max_leaf_nodes=7, max_depth=None, random_state=0).fit(*table)
+    boosted = HistGradientBoostingClassifier(max_iter=3, max_leaf_nodes=7, random_state=0).fit(*table)
     flat = flat_trees(boosted, NAMES)
     inner = np.flatnonzero(flat.number != LEAF)
     children = np.concatenate([flat.child[inner], flat.child[inner] + 1])
