@@ -5,7 +5,7 @@ Classifier and person filter decide later whether a candidate is a person, and w
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import cv2
@@ -23,6 +23,7 @@ from posepipe.segmentation.room_geometry.connected_components import (
     measure_components,
 )
 from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, floor_of
+from posepipe.segmentation.room_geometry.steady_floor import SteadyFloor
 from posepipe.segmentation.room_geometry.still_background import StillBackground
 from posepipe.stage import Stateless
 
@@ -83,7 +84,8 @@ class RoomForeground:
     """Foreground of any frame: people in front of floor and walls, beside furniture, or cut out.
 
     Floor and walls are removed. The remaining pixels form depth-connected components, and small components join the
-    nearest large one. With a background model, known background is removed too; without one, frames are independent.
+    nearest large one. With a background model, known background is removed too, and shows the floor that people hide;
+    without one, frames are independent.
     """
 
     background: BackgroundModel | None = None
@@ -96,6 +98,7 @@ class RoomForeground:
     gap_m: float = 0.2  #: maximum distance to a limb that touches nothing
     speck_m2: float = 0.002  #: minimum surface of a component; a smaller one is noise
     max_extent_m: float = 2.8  #: maximum extent of joined components: a person with stretched arms
+    _steady_floor: SteadyFloor = field(default_factory=SteadyFloor, init=False)
 
     def update(self, frame: DepthFrame) -> Candidates:
         """Find the candidates of a frame. Raises SourceError for a given background of another camera."""
@@ -103,10 +106,11 @@ class RoomForeground:
         if self.still is not None:
             self.still.check(frame)
         planes = find_planes(depth_m, intrinsics)
-        mask = before_planes(depth_m, intrinsics, planes)
+        mask, floor = before_planes(depth_m, intrinsics, planes), floor_of(planes, frame.up)
         if self.background is not None:
             mask &= self.background.before(depth_m)
-        return self.group(frame, mask, floor_of(planes, frame.up))
+            floor = self._steady_floor.update(frame, self.background.depth_m, floor)
+        return self.group(frame, mask, floor)
 
     def group(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> Candidates:
         """Group some readings of a frame, bool (H, W), into candidates."""
@@ -133,7 +137,8 @@ class RoomForeground:
             self.background.learn(frame.depth_m, people, candidates.person_sized)
 
     def reset(self) -> None:
-        """Forget what the background model has learned."""
+        """Forget what the background model has learned, and the floor that it showed."""
+        self._steady_floor.reset()
         if self.background is not None:
             self.background.reset()
 
