@@ -11,9 +11,7 @@ from posepipe.camera import Intrinsics
 from posepipe.frames import DepthFrame
 from posepipe.segmentation.candidates import Candidates
 from posepipe.segmentation.foreground import MAX_COMPONENTS, CutOutForeground, RoomForeground, join_near
-from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.connected_components import find_components
-from posepipe.segmentation.room_geometry.steady_floor import RENEWED_FRAMES
 from tests.support.rooms import CAMERA as ROOM_CAMERA
 from tests.support.rooms import HEIGHT_M, SHAPE, empty_room, frame_of, with_box
 
@@ -323,18 +321,3 @@ def test_a_person_in_the_noise_of_many_components_is_the_largest():
     labels = RoomForeground().update(DepthFrame(depth_m, camera)).numbers
     assert (labels[depth_m == 2] == labels[100, 160]).all()
     assert labels[100, 160] == 1
-
-
-def test_a_learned_background_shows_the_floor_that_people_hide():
-    room = empty_room(15)
-    hidden = frame_of(with_box(room, (0.0, 0.5, 1.2), (1.3, 2.0)))
-    foreground = RoomForeground(BackgroundModel())
-    for _ in range(RENEWED_FRAMES + 1):
-        found = foreground.update(frame_of(room))
-        foreground.learn(frame_of(room), found, np.zeros(room.shape, bool))
-    assert RoomForeground().update(hidden).floor is None
-    floor = foreground.update(hidden).floor
-    assert floor is not None
-    assert abs(floor.distance_m - HEIGHT_M) < 0.01
-    foreground.reset()
-    assert foreground.update(hidden).floor is None

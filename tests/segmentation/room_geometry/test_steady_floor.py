@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from posepipe.segmentation.foreground import RoomForeground
+from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.plane_detection import find_planes, floor_of
 from posepipe.segmentation.room_geometry.steady_floor import RENEWED_FRAMES, SteadyFloor
 from tests.support.rooms import CAMERA, HEIGHT_M, empty_room, frame_of, room_normals, with_box
 
 PITCH_DEG = 15.0
+HIDING = (0.0, 0.5, 1.2), (1.3, 2.0)  #: centre and size of somebody who hides the floor
 UNKNOWN_M = np.zeros_like(empty_room())
 
 
@@ -31,8 +34,15 @@ def steady():
     return floor
 
 
+def seen_by(foreground, depth_m):
+    """Floor of the next frame, which the background model learns from."""
+    found = foreground.update(frame_of(depth_m))
+    foreground.learn(frame_of(depth_m), found, np.zeros(depth_m.shape, bool))
+    return found.floor
+
+
 def test_somebody_who_hides_the_floor_does_not_take_it_away():
-    hidden = with_box(empty_room(PITCH_DEG), (0.0, 0.5, 1.2), (1.3, 2.0))
+    hidden = with_box(empty_room(PITCH_DEG), *HIDING)
     assert own_floor(hidden) is None
     floor = steady().update(frame_of(hidden), empty_room(PITCH_DEG), None)
     assert floor is not None
@@ -92,3 +102,23 @@ def test_a_reset_floor_is_that_of_the_frame():
 def test_a_floor_that_reads_nothing_is_kept():
     floor = steady()
     assert floor.update(frame_of(UNKNOWN_M), empty_room(PITCH_DEG), None) is not None
+
+
+def test_a_learned_background_shows_the_floor_that_people_hide():
+    hidden = with_box(empty_room(PITCH_DEG), *HIDING)
+    foreground = RoomForeground(BackgroundModel())
+    for _ in range(RENEWED_FRAMES + 1):
+        seen_by(foreground, empty_room(PITCH_DEG))
+    assert seen_by(RoomForeground(), hidden) is None
+    assert abs(seen_by(foreground, hidden).distance_m - HEIGHT_M) < 0.01
+    foreground.reset()
+    assert seen_by(foreground, hidden) is None
+
+
+@pytest.mark.parametrize("deg_per_frame", [0.015, 0.07, 0.3])
+def test_the_floor_of_a_camera_that_tilts_follows_to_a_degree(deg_per_frame):
+    foreground = RoomForeground(BackgroundModel())
+    still = [PITCH_DEG] * 2 * RENEWED_FRAMES
+    for pitch_deg in still + [PITCH_DEG + deg_per_frame * k for k in range(3 * RENEWED_FRAMES)]:
+        floor = seen_by(foreground, empty_room(pitch_deg))
+        assert np.dot(floor.normal, room_normals(pitch_deg)[0]) > np.cos(np.radians(1))
