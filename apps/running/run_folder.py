@@ -12,6 +12,7 @@ from apps.options.cluster_option import opened_cluster
 from apps.options.pipeline_options import pipeline_maker
 from apps.options.source_options import open_named
 from apps.running.source_run import SourceRun
+from apps.terminal.kept_warnings import kept_warnings
 from apps.terminal.plain_text import show, show_beside_bars
 from posepipe.errors import counted
 
@@ -21,17 +22,20 @@ if TYPE_CHECKING:
 RESULTS_SUFFIX = ".jsonl"
 
 
-class _Counts(NamedTuple):
+class _Outcome(NamedTuple):
+    recording: str
     frames: int
     frames_with_people: int
+    warnings: list[str]
+    problem: str | None = None  #: that ended the run
 
+    def lines(self) -> list[str]:
+        """What to tell the user, with the name of the recording."""
+        lines = [self._named(warning) for warning in self.warnings]
+        return lines if self.problem is None else [*lines, f"error: {self._named(self.problem)}"]
 
-class _Failure(NamedTuple):
-    recording: str
-    problem: str
-
-    def __str__(self) -> str:
-        return self.problem if self.problem.startswith(self.recording) else f"{self.recording}: {self.problem}"
+    def _named(self, line: str) -> str:
+        return line if line.startswith(self.recording) else f"{self.recording}: {line}"
 
 
 def run_folder(args: argparse.Namespace) -> None:
@@ -51,17 +55,17 @@ def run_folder(args: argparse.Namespace) -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     with opened_cluster(args) as cluster, ProgressBar(None, "run", "frames") as bar:
         assert cluster is not None
-        counts = []
+        whole = []
         for outcome in cluster.run(_find_people, jobs, bar.update):
-            if isinstance(outcome, _Counts):
-                counts.append(outcome)
-            else:
-                show_beside_bars(f"posepipe: error: {outcome}")
-    frames, with_people = sum(each.frames for each in counts), sum(each.frames_with_people for each in counts)
-    played = f"{counted(len(counts), 'recording')}, {counted(frames, 'frame')}"
+            for line in outcome.lines():
+                show_beside_bars(f"posepipe: {line}")
+            if outcome.problem is None:
+                whole.append(outcome)
+    frames, with_people = sum(each.frames for each in whole), sum(each.frames_with_people for each in whole)
+    played = f"{counted(len(whole), 'recording')}, {counted(frames, 'frame')}"
     show(f"{played}, {with_people} with people in view -> {args.out}")
-    if failed := len(jobs) - len(counts):
-        raise PosepipeError(f"{len(counts)} of {counted(len(jobs), 'recording')}; {failed} failed")
+    if failed := len(jobs) - len(whole):
+        raise PosepipeError(f"{len(whole)} of {counted(len(jobs), 'recording')}; {failed} failed")
 
 
 def _check(args: argparse.Namespace) -> None:
@@ -116,7 +120,7 @@ def _found_anywhere(value: str | Path | None) -> str | Path | None:
     return type(value)(Path(value).absolute()) if value is not None and Path(value).exists() else value
 
 
-def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> _Counts | _Failure:
+def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> _Outcome:
     """Find the people of one recording, on a worker; one that cannot be read does not end the work on others."""
     from posepipe.errors import PosepipeError
     from posepipe.models.registry import model_identity, model_path
@@ -126,12 +130,13 @@ def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> 
     make, smooth = pipeline_maker(args, _model(path))
     pipeline = make()
     pipeline.smoother = pipeline.smoother if smooth else None
-    counter = CountingSink(lambda: on_frames(1))
-    try:
-        SourceRun(args, open_named(args), pipeline, model_identity(path)).play([counter])
-    except PosepipeError as error:
-        return _Failure(args.source, str(error))
-    return _Counts(counter.frames, counter.frames_with_people)
+    counter, problem = CountingSink(lambda: on_frames(1)), None
+    with kept_warnings() as warnings:
+        try:
+            SourceRun(args, open_named(args), pipeline, model_identity(path)).play([counter])
+        except PosepipeError as error:
+            problem = str(error)
+    return _Outcome(args.source, counter.frames, counter.frames_with_people, warnings, problem)
 
 
 @lru_cache(maxsize=1)

@@ -8,6 +8,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 pytest.importorskip("distributed", reason="needs the extra `cluster`")
@@ -101,6 +102,19 @@ def test_a_damaged_recording_costs_its_own_results_alone(tmp_path, capsys):
     assert sorted(lines[:-1])[0].startswith(f"posepipe: error: {folder / 'cut.mcap'}")
     assert sorted(lines[:-1])[1].startswith(f"posepipe: error: {folder / 'model.npz'}")
     assert lines[-1] == "posepipe: error: 1 of 3 recordings; 2 failed"
+
+
+def test_warnings_of_workers_are_told_with_their_recording(tmp_path, capfd):
+    folder = tmp_path / "recordings"
+    folder.mkdir()
+    for name, times in (("flat", 1), ("far", 8)):
+        pack = {"depth_mm": np.full((6, 120, 160), 1500 * times, np.uint16), "K": np.array([140.0, 140.0, 79.5, 59.5])}
+        np.savez(folder / f"{name}.npz", **pack)
+    words = ["--cluster", "local:2", "--model", "person-fast", "--out", str(tmp_path / "there")]
+    assert main(["run", str(folder), *words]) == 0
+    lines = [line for line in capfd.readouterr().err.splitlines() if "depth" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith(f"posepipe: {folder / 'far.npz'}: implausible depth, the median is 12 m")
 
 
 def test_dots_in_the_name_of_a_folder_are_part_of_it(tmp_path):

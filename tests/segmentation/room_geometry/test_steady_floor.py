@@ -116,7 +116,7 @@ def test_a_learned_background_shows_the_floor_that_people_hide():
 
 
 @pytest.mark.parametrize("deg_per_frame", [0.015, 0.07, 0.3])
-def test_the_floor_of_a_camera_that_tilts_follows_to_a_degree(deg_per_frame):
+def test_a_tilting_camera_has_its_floor_to_a_degree(deg_per_frame):
     foreground = RoomForeground(BackgroundModel())
     still = [PITCH_DEG] * 2 * RENEWED_FRAMES
     for pitch_deg in still + [PITCH_DEG + deg_per_frame * k for k in range(3 * RENEWED_FRAMES)]:
