@@ -87,7 +87,7 @@ person mocap backgrounds furniture part="1" work=".work/person":
     train filtered.npz "${rooms[@]}" rooms-2 lying "${made[@]}" --forest twice.npz --only filter --resume
     render turned person-turned 8000 2035
     train viewed.npz turned rooms rooms-d435 --forest filtered.npz --only views
-    posepipe convert viewed.npz judged.npz --person-probability 0.6
+    posepipe convert viewed.npz judged.npz --person-probability 0.65
     render rooms-3 person-rooms 12000 2038 --furniture "$furniture"
     render lying-2 person-lying 4000 2039 --furniture "$furniture"
     composite again 500 2050
