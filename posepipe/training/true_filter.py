@@ -49,4 +49,5 @@ class TrueFilter(Stateless):
 def judge_by_truth(pipeline: Pipeline, judge: TrueFilter) -> None:
     """Have the candidates of the foreground judged by the truth, whole, and by their first pass."""
     pipeline.person_filter = judge  # type: ignore[assignment]
+    pipeline.region_filter = None  # the people among heads are candidates, too
     pipeline.surfaces = pipeline.remainder = pipeline.occluded_people = pipeline.second_pass = None

@@ -25,6 +25,7 @@ from posepipe.training.boosted import fit_calibrated_trees, fit_region_classifie
 from posepipe.training.boosted.fit_person_classifier import refit_person_classifier
 from posepipe.training.boosted.fit_region_classifier import refit_region_classifier
 from posepipe.training.boosted.labelled_candidates import LabelledCandidates
+from posepipe.training.true_filter import TrueFilter, judge_by_truth
 from tests.support.toy_person import TOY, FramesInMemory, toy_frame, toy_model
 
 APART_PX = 36
@@ -165,6 +166,13 @@ def test_a_new_person_filter_takes_the_region_filter_along(model):
     again = refit_person_classifier(taught, frames_of(range(300, 306), with_post))
     assert again.region_classifier is None
     assert "region_filter" not in again.metadata
+
+
+def test_where_the_truth_judges_a_region_filter_does_not(model):
+    pipeline = Pipeline.from_model(refit_region_classifier(model, frames_of(range(400, 412))))
+    assert pipeline.region_filter is not None
+    judge_by_truth(pipeline, TrueFilter())
+    assert pipeline.region_filter is None
 
 
 def test_a_region_filter_needs_a_person_filter(model):
