@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,10 +25,16 @@ from posepipe.learn.tables.splitting.schema import (
     with_own_types,
 )
 from posepipe.learn.tables.splitting.split_gain import NUMERIC
-from posepipe.learn.tables.splitting.unseen import UNSEEN, settle_unseen
+from posepipe.learn.tables.splitting.unseen import MAX_NAMED, UNSEEN, settle_unseen
 
 NO_LIMIT = 1 << 30
 """Depth, candidates or samples without a limit."""
+MAX_CODES = 10
+"""Maximum number of different integers, written as text, that are taken for codes of categories."""
+
+
+class NumbersAsTextWarning(UserWarning):
+    """Columns of numbers that are written as text, as Python's ``csv`` reads them, are split as categories."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +94,10 @@ class TableModel(BaseEstimator):
         chosen = chosen_columns(self.categorical, list(names), X)
         ordered = ordered_columns(self.categorical, X) if self.splits_ordered_categories else {}
         self.schema_ = Schema.learn(_real(cells), names, chosen, ordered)
+        if self.categorical is None:
+            dtypes = getattr(X, "dtypes", [None] * len(names))
+            chosen = np.array([getattr(dtype, "name", "") == "category" for dtype in dtypes])
+        _warn_of_numbers_as_text(self.schema_, chosen)
         return self.schema_.encode(cells)
 
     def _encode(self, X: Any) -> np.ndarray:
@@ -100,6 +111,31 @@ class TableModel(BaseEstimator):
     def _split_kinds(self, categorical_split: int) -> np.ndarray:
         """Kind of split of each column: uint8 (F,)."""
         return np.where(self.schema_.is_categorical, categorical_split, NUMERIC).astype(np.uint8)
+
+
+def _warn_of_numbers_as_text(schema: Schema, declared: np.ndarray) -> None:
+    """Name the columns of numbers written as text that nobody declared to be categories."""
+    columns = zip(schema.names, schema.categories, declared, strict=True)
+    named = [repr(name) for name, categories, is_declared in columns if not is_declared and _are_numbers(categories)]
+    if named:
+        rest = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
+        warnings.warn(
+            f"numbers written as text are categories, in {', '.join(named[:MAX_NAMED])}{rest};"
+            " convert them with float(), or name the columns in `categorical`",
+            NumbersAsTextWarning,
+            stacklevel=5,
+        )
+
+
+def _are_numbers(categories: tuple | None) -> bool:
+    """Whether categories are text, and each reads as a number; a few integers may be codes."""
+    if not categories or not all(isinstance(category, str) for category in categories):
+        return False
+    try:
+        numbers = np.array([float(category) for category in categories])
+    except ValueError:
+        return False
+    return bool(np.isfinite(numbers).all() and (len(numbers) > MAX_CODES or (numbers != np.round(numbers)).any()))
 
 
 def _real(cells: np.ndarray) -> np.ndarray:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import warnings
+
 import numpy as np
 import pytest
 from sklearn.exceptions import NotFittedError
 
-from posepipe.learn import C45Classifier, CartClassifier, CartRegressor, Id3Classifier
+from posepipe.learn import C45Classifier, CartClassifier, CartRegressor, Id3Classifier, RandomForestClassifier
 from posepipe.learn.growing import GrowthRules, OpenNodes
-from posepipe.learn.tables.table_model import TableGrowthRules
+from posepipe.learn.tables.table_model import NumbersAsTextWarning, TableGrowthRules
 
 #: nodes of 2, 3 and 5 rows; the second has a gap before it, as a selection of open nodes may have
 NODES = OpenNodes(np.arange(12, dtype=np.int32), None, np.array([0, 3, 7]), np.array([2, 6, 12]))
@@ -61,3 +65,31 @@ def test_a_tree_that_is_not_fitted_says_so(learner):
     ):
         with pytest.raises(NotFittedError, match=f"This {learner.__name__} instance is not fitted yet"):
             ask(learner())
+
+
+LENGTHS = list(csv.reader(io.StringIO("5.1,red,3\n4.9,blue,1\n6.0,red,2\n5.5,red,1\n")))
+
+
+@pytest.mark.parametrize("learner", [Id3Classifier, C45Classifier, CartClassifier, RandomForestClassifier])
+def test_numbers_that_are_text_are_told(learner):
+    with pytest.warns(NumbersAsTextWarning, match=r"are categories, in 'column 0'; convert them with float\(\)"):
+        learner().fit(LENGTHS, ["a", "b", "a", "b"])
+
+
+def test_many_integers_that_are_text_are_told():
+    few, many = [[str(k % 10)] for k in range(30)], [[str(k % 11)] for k in range(30)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CartClassifier().fit(few, np.arange(30) % 2)
+    with pytest.warns(NumbersAsTextWarning):
+        CartClassifier().fit(many, np.arange(30) % 2)
+
+
+def test_declared_categories_and_texts_are_not_told():
+    frame = pytest.importorskip("pandas").DataFrame(LENGTHS).astype({0: "category"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CartClassifier(categorical=[0, 1]).fit(LENGTHS, ["a", "b", "a", "b"])
+        CartClassifier(categorical="all").fit(LENGTHS, ["a", "b", "a", "b"])
+        CartClassifier().fit(frame.rename(columns=str), ["a", "b", "a", "b"])
+        CartClassifier().fit([["5.1"], ["unknown"]], ["a", "b"])
