@@ -44,6 +44,7 @@ EXAMPLES = (
     "posepipe run camera:realsense --view               # also shown in the browser",
     "posepipe run camera:realsense --stream osc://:9000 --stream tcp://:5000",
     "posepipe run recordings/ --out results/ --cluster local   # every recording of a folder, on all cores",
+    "posepipe run recordings/ --out results/ --cluster local --resume   # those without results, as after Ctrl-C",
     "posepipe run left.mcap right.mcap --extrinsics left.json --extrinsics right.json  # two cameras",
     "posepipe run walk.bag --topic /camera/depth/image_rect_raw --start 10 --end 20 --rotate 90",
 )
@@ -56,6 +57,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_sink_options(parser)
     add_watch_options(parser)
     add_cluster_option(parser, "run every recording of the folder SOURCE, with a file of results for each in --out,")
+    parser.add_argument(
+        "--resume", action="store_true", help="with --cluster: leave out recordings that have results in --out"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -68,6 +72,8 @@ def run(args: argparse.Namespace) -> None:
         raise PosepipeError(
             f"{option} follows each person over time and needs tracking; leave out --no-tracking, or add --max-people 1"
         )
+    if args.resume and not args.cluster:
+        raise PosepipeError("--resume leaves out recordings of a folder that --cluster has run; leave it out")
     _refuse_results([args.source, *args.further])
     if args.further:
         run_cameras(args)

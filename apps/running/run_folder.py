@@ -1,8 +1,12 @@
-"""``posepipe run FOLDER --cluster``: every recording of a folder on its own, on the workers of a cluster."""
+"""``posepipe run FOLDER --cluster``: every recording of a folder on its own, on the workers of a cluster.
+
+Results take their name once the recording has been played to its end, so that an interrupted run can be resumed.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable
 from functools import lru_cache
 from pathlib import Path
@@ -44,14 +48,19 @@ def run_folder(args: argparse.Namespace) -> None:
     Raises
     ------
     PosepipeError
-        When the source is no folder of recordings, --out is no folder, or an option names a single output; after all
-        others, when a recording fails.
+        When the source is no folder of recordings, --out is no folder, an option names a single output, or the results
+        to keep are of another model; after all others, when a recording fails.
     """
     from apps.terminal.progress import ProgressBar
     from posepipe.errors import PosepipeError
 
     _check(args)
-    jobs = _jobs(args)
+    every_job = _jobs(args)
+    jobs = [job for job in every_job if not (args.resume and _has_results(job))]
+    kept = f" ({len(every_job) - len(jobs)} had results)" if len(jobs) < len(every_job) else ""
+    if not jobs:
+        show(f"no recording is left{kept} -> {args.out}")
+        return
     args.out.mkdir(parents=True, exist_ok=True)
     with opened_cluster(args) as cluster, ProgressBar(None, "run", "frames") as bar:
         assert cluster is not None
@@ -62,7 +71,7 @@ def run_folder(args: argparse.Namespace) -> None:
             if outcome.problem is None:
                 whole.append(outcome)
     frames, with_people = sum(each.frames for each in whole), sum(each.frames_with_people for each in whole)
-    played = f"{counted(len(whole), 'recording')}, {counted(frames, 'frame')}"
+    played = f"{counted(len(whole), 'recording')}{kept}, {counted(frames, 'frame')}"
     show(f"{played}, {with_people} with people in view -> {args.out}")
     if failed := len(jobs) - len(whole):
         raise PosepipeError(f"{len(whole)} of {counted(len(jobs), 'recording')}; {failed} failed")
@@ -112,6 +121,23 @@ def _results_name(recording: Path) -> str:
     return f"{recording.name if recording.is_dir() else recording.stem}{RESULTS_SUFFIX}"
 
 
+def _has_results(job: argparse.Namespace) -> bool:
+    """Whether a recording has results of this model from an earlier run. Raises PosepipeError for those of another."""
+    from posepipe.errors import PosepipeError
+    from posepipe.models.registry import model_identity, model_path
+    from posepipe.sinks.files.results_reader import ResultsReader
+
+    if not job.out.exists():
+        return False
+    with ResultsReader(job.out) as results:
+        header = results.header
+    wanted = model_identity(model_path(job.model)), not job.no_tracking
+    if (header.model, header.tracked) != wanted:
+        have = f"{header.model}{'' if header.tracked else ' without tracking'}"
+        raise PosepipeError(f"{job.out} is of {have}; leave out --resume to replace it, or name another --out")
+    return True
+
+
 _FILES = ("model", "camera", "background", "extrinsics", "thresholds", "body_model")
 
 
@@ -123,6 +149,7 @@ def _found_anywhere(value: str | Path | None) -> str | Path | None:
 def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> _Outcome:
     """Find the people of one recording, on a worker; one that cannot be read does not end the work on others."""
     from posepipe.errors import PosepipeError
+    from posepipe.io.files import disk_errors
     from posepipe.models.registry import model_identity, model_path
     from posepipe.sinks.counting import CountingSink
 
@@ -131,9 +158,13 @@ def _find_people(args: argparse.Namespace, on_frames: Callable[[int], None]) -> 
     pipeline = make()
     pipeline.smoother = pipeline.smoother if smooth else None
     counter, problem = CountingSink(lambda: on_frames(1)), None
+    unfinished = args.out.with_name(f"{args.out.stem}.unfinished{RESULTS_SUFFIX}")
+    one = argparse.Namespace(**{**vars(args), "out": unfinished})
     with kept_warnings() as warnings:
         try:
-            SourceRun(args, open_named(args), pipeline, model_identity(path)).play([counter])
+            SourceRun(one, open_named(args), pipeline, model_identity(path)).play([counter])
+            with disk_errors(args.out):
+                os.replace(unfinished, args.out)
         except PosepipeError as error:
             problem = str(error)
     return _Outcome(args.source, counter.frames, counter.frames_with_people, warnings, problem)

@@ -8,6 +8,7 @@ import sys
 from contextlib import nullcontext
 from pathlib import Path
 
+import cv2
 import numpy as np
 import pytest
 
@@ -87,6 +88,40 @@ def test_run_of_a_folder_is_that_of_each_recording(tmp_path):
     assert contents(tmp_path / "there") == contents(tmp_path / "here")
 
 
+def test_a_resumed_run_leaves_out_what_has_results(tmp_path, capsys):
+    folder, out = tmp_path / "recordings", tmp_path / "there"
+    folder.mkdir()
+    for name in ("one.mcap", "two.mcap"):
+        (folder / name).write_bytes(WALK.read_bytes())
+    words = ["run", str(folder), "--out", str(out), "--cluster", "local:2", "--frame-step", "12"]
+    fast = ["--model", "person-fast", "--resume"]
+    assert main([*words, *fast]) == 0
+    first = contents(out)
+    (out / "one.jsonl").rename(out / "one.unfinished.jsonl")  # as an interrupted run leaves it
+    with (out / "two.jsonl").open("ab") as kept:
+        kept.write(b"\n")
+    capsys.readouterr()
+    assert main([*words, *fast]) == 0
+    assert "1 recording (1 had results), 5 frames" in capsys.readouterr().out
+    assert contents(out) == {"one.jsonl": first["one.jsonl"], "two.jsonl": first["two.jsonl"] + b"\n"}
+    assert main([*words, *fast]) == 0
+    assert "no recording is left (2 had results)" in capsys.readouterr().out
+    for other in (["--model", "person"], ["--model", "person-fast", "--no-tracking"]):
+        assert main([*words, *other, "--resume"]) == 1
+        assert "one.jsonl is of person-fast sha256:" in (said := capsys.readouterr().err)
+        assert "leave out --resume to replace it" in said
+
+
+def test_results_until_a_failure_have_another_name(tmp_path):
+    folder, out = tmp_path / "recordings", tmp_path / "there"
+    assert main(["convert", str(WALK), str(folder / "one"), "--frame-step", "12"]) == 0
+    cv2.imwrite(str(sorted(folder.rglob("*.png"))[3]), np.full((10, 10), 1000, np.uint16))  # of another size
+    words = ["--cluster", "local:1", "--model", "person-fast", "--out", str(out)]
+    assert main(["run", str(folder), *words]) == 1
+    assert [path.name for path in out.iterdir()] == ["one.unfinished.jsonl"]
+    assert len((out / "one.unfinished.jsonl").read_text().splitlines()) == 1 + 3
+
+
 def test_a_damaged_recording_costs_its_own_results_alone(tmp_path, capsys):
     folder, out = tmp_path / "recordings", tmp_path / "there"
     folder.mkdir()
@@ -148,6 +183,7 @@ def test_a_local_cluster_says_nothing_of_its_own(tmp_path):
     [
         (["run", str(WALK), "--cluster", "local:2", "--out", "there"], "wanted a folder of recordings"),
         (["run", "recordings", "--cluster", "local:2"], "name a folder"),
+        (["run", "recordings", "--resume"], "--resume leaves out recordings of a folder that --cluster has run"),
         (
             ["run", "recordings", "--cluster", "local:2", "--out", "there", "--bvh", "a.bvh"],
             "--bvh is of one recording",
