@@ -146,6 +146,29 @@ class Pose:
             self._by_name.update((name, Joint(name, tuple(xyz_m), confidence)) for name, xyz_m, confidence in rows)
         return self._by_name
 
+    def in_rows_of(self, joints: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
+        """The pose as rows of a body's joints.
+
+        Parameters
+        ----------
+        joints : names, one a row
+
+        Returns
+        -------
+        joints_m : float64 (J, 3), camera axes, metres; NaN = not found
+        confidences : float64 (J,), 0 = not found
+
+        Raises
+        ------
+        KeyError
+            For a joint of the pose that has no row.
+        """
+        joints_m, confidences = np.full((len(joints), 3), np.nan), np.zeros(len(joints))
+        row_of = {name: row for row, name in enumerate(joints)}
+        rows = [row_of[name] for name in self.names]
+        joints_m[rows], confidences[rows] = self.joints_m, self.confidences
+        return joints_m, confidences
+
     @property
     def confidence(self) -> float:
         """Mean confidence of the joints found, 0 for an empty pose."""

@@ -110,6 +110,18 @@ def test_a_pose_of_proposals_has_their_places_and_confidences():
     assert pose.joints == {"head": Joint("head", SOME[2].xyz_m, 0.7)}
 
 
+def test_a_pose_in_rows_has_nan_for_joints_that_were_not_found():
+    pose = Pose(("torso", "head"), np.array([[1.0, 2, 3], [4, 5, 6]]), np.array([0.5, 0.8]))
+    joints_m, confidences = pose.in_rows_of(("head", "left_hand", "torso"))
+    np.testing.assert_array_equal(joints_m, [[4, 5, 6], [np.nan] * 3, [1, 2, 3]])
+    assert confidences.tolist() == [0.8, 0, 0.5]
+    nothing_m, none = Pose.of({}).in_rows_of(("head",))
+    assert np.isnan(nothing_m).all()
+    assert none.tolist() == [0]
+    with pytest.raises(KeyError, match="torso"):
+        pose.in_rows_of(("head",))
+
+
 def test_an_empty_pose_has_no_joints_and_confidence_0():
     pose = Pose.of({})
     assert (pose.names, pose.joints_m.shape, pose.confidences.shape) == ((), (0, 3), (0,))

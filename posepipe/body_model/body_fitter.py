@@ -94,7 +94,6 @@ class BodyFitter:
     _scratch: FitScratch = field(init=False, repr=False)
     _frames: np.ndarray = field(init=False, repr=False)  #: int (J,), segment whose orientation a joint has
     _known: dict[int, _Known] = field(default_factory=dict, init=False, repr=False)
-    _row_of: dict[str, int] = field(init=False, repr=False)  #: of each joint
     _now_s: float = field(default=-np.inf, init=False)
 
     def __post_init__(self) -> None:
@@ -107,7 +106,6 @@ class BodyFitter:
         self._arrays = body_arrays(self.model)
         self._scratch = FitScratch.empty(self._arrays, N_POINTS)
         self._frames = _frames_of(self.model)
-        self._row_of = {joint: row for row, joint in enumerate(self.body.joints)}
 
     def update(self, tracks: Sequence[Track], pixels: Sequence[PersonPixels], frame: DepthFrame) -> tuple[Track, ...]:
         """Fit a body to every track of a frame, and replace its pose by the joints of the body."""
@@ -137,8 +135,7 @@ class BodyFitter:
         if not track.pose.names:
             return track
         fit = self._fit_and_remember(track, UNSEEN)
-        confidences = np.zeros(len(self.body.joints))
-        confidences[self._rows(track.pose)] = track.pose.confidences
+        _, confidences = track.pose.in_rows_of(self.body.joints)
         pose = Pose(self.body.joints, fit.joints_m, confidences, track.pose.source_proposals)
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, confidences)))
 
@@ -208,14 +205,11 @@ class BodyFitter:
         shaped, alone = posture._replace(shape=shape), targets._replace(last_weights=targets.last_weights[:0])
         curve_at_posture(self._arrays, shaped, seen, alone, self.weights, self._scratch, curvature)
 
-    def _rows(self, pose: Pose) -> np.ndarray:
-        """Rows of the body's joints that a pose has, in its order."""
-        return np.array([self._row_of[name] for name in pose.names], np.intp)
-
     def _targets(self, pose: Pose, known: _Known | None) -> Targets:
         """Joints of a pose, weighted by confidence, and those of the last frame."""
-        targets, rows = Targets.empty(len(self.body.joints)), self._rows(pose)
-        targets.joints_m[rows], targets.weights[rows] = pose.joints_m, pose.confidences
+        targets = Targets.empty(len(self.body.joints))
+        joints_m, targets.weights[:] = pose.in_rows_of(self.body.joints)
+        targets.joints_m[:] = np.where(np.isnan(joints_m), 0.0, joints_m)
         if known is not None and self._now_s - known.seen_s <= REST_S + _ROUNDING_S:
             targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
         return targets
@@ -234,8 +228,7 @@ class BodyFitter:
 
     def _fitted_pose(self, pose: Pose, fit: BodyFit) -> Pose:
         """The pose with all joints of the body, those that were not found included."""
-        confidences = np.zeros(len(self.body.joints))
-        confidences[self._rows(pose)] = pose.confidences
+        _, confidences = pose.in_rows_of(self.body.joints)
         return Pose(self.body.joints, fit.joints_m, fitted_confidences(confidences), pose.source_proposals)
 
     def _described(self, seen: Observation, curvature: Curvature, shape: np.ndarray) -> BodyFit:

@@ -71,7 +71,5 @@ class SecondPass(Stateless):
 
 def joint_arrays(pose: Pose, body: BodyDefinition) -> tuple[np.ndarray, np.ndarray]:
     """Joints, float32 (J, 3), metres, and their confidences, float32 (J,): both 0 where the pose lacks the joint."""
-    joints_m, confidences = np.zeros((len(body.joints), 3), np.float32), np.zeros(len(body.joints), np.float32)
-    rows = [body.joint_index(name) for name in pose.names]
-    joints_m[rows], confidences[rows] = pose.joints_m, pose.confidences
-    return joints_m, confidences
+    joints_m, confidences = pose.in_rows_of(body.joints)
+    return np.where(confidences[:, None] > 0, joints_m, 0).astype(np.float32), confidences.astype(np.float32)

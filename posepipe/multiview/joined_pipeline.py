@@ -107,11 +107,9 @@ class JoinedPipeline:
                 sink.write(self.step(frame_set))
 
     def _viewed(self, camera: int, result: FrameResult, pose: Extrinsics) -> list[ViewedPerson]:
-        body = self.fusion.body
-        return [
-            ViewedPerson.of(camera, row, track.pose, pose.world_points(track.pose.joints_m), body)
-            for row, track in enumerate(result.people)
-        ]
+        own = [track.pose for track in result.people]
+        common = [replace(each, joints_m=pose.world_points(each.joints_m)) for each in own]
+        return [ViewedPerson.of(camera, row, each, self.fusion.body) for row, each in enumerate(common)]
 
     def _pose(self, person: FusedPerson) -> Pose:
         """Pose in the axes of the first camera."""

@@ -51,7 +51,7 @@ class TrackCollector:
     def add(self, time_s: float, people: Sequence[Track]) -> None:
         """Keep the people of one frame."""
         for row, track in enumerate(people):
-            person = ViewedPerson.of(0, row, track.pose, track.pose.joints_m, self._body)
+            person = ViewedPerson.of(0, row, track.pose, self._body)
             own = self._people[track.id]
             if not own or time_s > own[-1][0]:
                 own.append((time_s, person))

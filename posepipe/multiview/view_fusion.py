@@ -7,7 +7,7 @@ it; a joint that one view alone has comes from it.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
@@ -39,12 +39,10 @@ class ViewedPerson:
     confidence: np.ndarray  #: float64 (J,); 0 = not found
 
     @classmethod
-    def of(cls, camera: int, row: int, pose: Pose, places_m: np.ndarray, body: BodyDefinition) -> ViewedPerson:
-        """Lay out a pose as rows of the body; ``places_m`` (K, 3) are its joints in common axes."""
-        joints_m, confidence = np.full((len(body.joints), 3), np.nan), np.zeros(len(body.joints))
-        rows = [body.joint_index(name) for name in pose.names]
-        joints_m[rows], confidence[rows] = places_m, np.maximum(pose.confidences, MIN_CONFIDENCE)
-        return cls(camera, row, joints_m, confidence)
+    def of(cls, camera: int, row: int, pose: Pose, body: BodyDefinition) -> ViewedPerson:
+        """Lay out a pose, in common axes, as rows of the body."""
+        at_least = replace(pose, confidences=np.maximum(pose.confidences, MIN_CONFIDENCE))
+        return cls(camera, row, *at_least.in_rows_of(body.joints))
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -97,7 +97,7 @@ class Tracker:
             new_rows = len(self._rows) - len(person.offsets_m)
             if new_rows:
                 person.offsets_m = np.pad(person.offsets_m, ((0, new_rows), (0, 0)), constant_values=np.nan)
-        return [_Detection.at(pose, self._rows, self._bones) for pose in poses]
+        return [_Detection.at(pose, tuple(self._rows), self._bones) for pose in poses]
 
     def _assign(self, detections: Sequence[_Detection]) -> dict[int, _Person]:
         """Assign poses to known people and update these; row of each assigned pose -> person."""
@@ -133,13 +133,10 @@ class _Detection:
     lengths_m: np.ndarray  #: float64 (B,), of the bones; NaN = an end was not found, or the pose is a fragment
 
     @classmethod
-    def at(cls, pose: Pose, rows: dict[str, int], bones: np.ndarray) -> _Detection:
-        joints_m, confidence = np.full((len(rows), 3), np.nan), np.zeros(len(rows))
-        if pose.names:
-            found = np.array([rows[name] for name in pose.names])
-            joints_m[found], confidence[found] = pose.joints_m, pose.confidences
+    def at(cls, pose: Pose, joints: Sequence[str], bones: np.ndarray) -> _Detection:
+        joints_m, confidence = pose.in_rows_of(joints)
         lengths_m, total = measure_bones(joints_m, bones), float(confidence.sum())
-        if total < COMPLETE * len(rows):
+        if total < COMPLETE * len(joints):
             lengths_m[:] = np.nan
         return cls(joints_m, confidence, total, lengths_m)
 

@@ -41,14 +41,6 @@ def distances_to_people(
     """
     seen = frame.visible | (frame.visible.sum(axis=1, keepdims=True) < max(in_view_joints, 1))
     truths_m = np.where(seen[..., None], frame.joints_m, np.nan)
-    found = [joints_or_nan(pose, body) for pose in poses]
+    found = [pose.in_rows_of(body.joints) for pose in poses]
     distances_m = np.array([[mean_distance(truth_m, *each) for each in found] for truth_m in truths_m])
     return distances_m.reshape(len(frame.joints_m), len(found))
-
-
-def joints_or_nan(pose: Pose, body: BodyDefinition) -> tuple[np.ndarray, np.ndarray]:
-    """Joints of a pose in the order of the body: float64 (J, 3), metres, NaN = not found, and confidences (J,)."""
-    joints_m, confidences = np.full((len(body.joints), 3), np.nan), np.zeros(len(body.joints))
-    rows = [body.joint_index(name) for name in pose.names]
-    joints_m[rows], confidences[rows] = pose.joints_m, pose.confidences
-    return joints_m, confidences

@@ -89,8 +89,7 @@ def _on_surface(pose: Pose, mask: np.ndarray, intrinsics: Intrinsics) -> float:
 
 
 def _of_bones(pose: Pose, body: BodyDefinition, lengths: BoneLengths) -> tuple[float, float]:
-    places_m = np.full((len(body.joints), 3), np.nan)
-    places_m[[body.joint_index(name) for name in pose.names]] = pose.joints_m
+    places_m, _ = pose.in_rows_of(body.joints)
     ends = np.array(lengths.bones, np.int64).reshape(-1, 2)
     across_m = places_m[ends[:, 0]] - places_m[ends[:, 1]]
     bones_m = np.sqrt((across_m**2).sum(axis=1))

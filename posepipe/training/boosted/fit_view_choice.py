@@ -13,7 +13,6 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.errors import counted
-from posepipe.evaluation.metrics.people_in_view import joints_or_nan
 from posepipe.evaluation.metrics.track_metrics import mean_distance
 from posepipe.frames import LabelledFrame
 from posepipe.models.pose_model import PoseModel
@@ -221,7 +220,7 @@ class _Recorder:
 
 def _agreement(pose: Pose, truth: np.ndarray, body: BodyDefinition) -> tuple[float, bool]:
     """Share of joints that are right, of those known to the truth, (J, 3) with NaN; whether the person is found."""
-    joints_m, confidences = joints_or_nan(pose, body)
+    joints_m, confidences = pose.in_rows_of(body.joints)
     right = np.linalg.norm(joints_m - truth, axis=1) <= RIGHT_M
     share = float(np.count_nonzero(right)) / max(1, int(np.isfinite(truth[:, 0]).sum()))
     return share, mean_distance(truth, joints_m, confidences) < FOUND_M

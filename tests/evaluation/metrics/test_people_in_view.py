@@ -11,7 +11,6 @@ from posepipe.body import HUMAN
 from posepipe.evaluation.metrics.people_in_view import (
     distances_to_people,
     joints_in_view,
-    joints_or_nan,
     people_in_view,
 )
 from posepipe.results import Joint, Pose
@@ -55,10 +54,3 @@ def test_nobody_and_nothing_found_have_no_distances():
     assert distances_to_people(FRAME, [], TOY, 2).shape == (1, 0)
     empty = replace(FRAME, joints_m=FRAME.joints_m[:0], visible=FRAME.visible[:0])
     assert distances_to_people(empty, [pose_beside(0.0)], TOY, 2).shape == (0, 1)
-
-
-def test_joints_that_were_not_found_are_nan():
-    joints_m, confidences = joints_or_nan(pose_beside(0.0, "torso"), TOY)
-    assert np.isnan(joints_m[[0, 2, 3]]).all()
-    np.testing.assert_allclose(joints_m[1], FRAME.joints_m[0, 1])
-    assert confidences.tolist() == [0, 0.8, 0, 0]
