@@ -11,7 +11,7 @@ import pytest
 from posepipe.camera import Intrinsics
 from posepipe.errors import SourceError
 from posepipe.frames import DepthFrame
-from posepipe.multiview import frame_sets as frame_sets_module
+from posepipe.multiview import source_reader
 from posepipe.multiview.frame_sets import FrameSets
 
 LENS = Intrinsics(30.0, 30.0, 7.5, 5.5)
@@ -250,7 +250,7 @@ def test_a_live_camera_that_is_far_behind_delays_no_other():
 
 @pytest.mark.parametrize(("clock_s", "words"), [(-5.0, "s older than those"), (5.0, "s newer than those"), (0.0, "")])
 def test_a_live_camera_of_another_time_is_told_once(clock_s, words, caplog, monkeypatch):
-    monkeypatch.setattr(frame_sets_module, "UNPAIRED_SETS", 5)
+    monkeypatch.setattr(source_reader, "UNPAIRED_SETS", 5)
     own = times(120, 0.0, 0.02)
     began_s = time.monotonic() + 0.1
     other = Recording(
