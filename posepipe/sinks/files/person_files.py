@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import logging
+import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from posepipe.errors import PosepipeError
+
+_log = logging.getLogger(__name__)
 
 
 def person_file(path: Path, person: int, alone: bool) -> Path:
@@ -22,6 +26,8 @@ def told_left_out(frames: int) -> str:
 def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], None]) -> None:
     """Write the file of each person; one who cannot be written does not cost the others their files.
 
+    Files of an earlier run that had more people, or fewer, stay, and are named.
+
     Parameters
     ----------
     path : the file for a single person
@@ -34,13 +40,21 @@ def write_each(path: Path, people: Iterable[int], write: Callable[[int, Path], N
         After all others are written, if anybody could not be.
     """
     people, failures = list(people), []
-    for person in people:
-        file = person_file(path, person, alone=len(people) == 1)
+    files = {person: person_file(path, person, alone=len(people) == 1) for person in people}
+    for person, file in files.items():
         try:
             write(person, file)
         except ValueError as error:
             failures.append(f"{file}: {error}")
         except PosepipeError as error:  # names the file
             failures.append(str(error))
+    if earlier := [other.name for other in _files_of_people(path) if other not in files.values()]:
+        _log.warning("%s: beside it lies, from an earlier run: %s", path, ", ".join(earlier))
     if failures:
         raise PosepipeError("; ".join(failures))
+
+
+def _files_of_people(path: Path) -> list[Path]:
+    """Files beside ``path`` that have the name of a single person's, or of one of several, in order."""
+    name = re.compile(rf"{re.escape(path.stem)}(-\d+)?{re.escape(path.suffix)}")
+    return sorted(other for other in path.parent.iterdir() if name.fullmatch(other.name))

@@ -247,6 +247,17 @@ def test_several_people_get_a_file_each(tmp_path, suffix):
     assert "from frame 4 on" in str(written[1])
 
 
+@pytest.mark.parametrize("suffix", MOTION_SUFFIXES)
+def test_files_of_an_earlier_run_stay_and_are_named(tmp_path, suffix, caplog):
+    for name in ("walk", "walk-2", "walk-7", "walk-a", "walker-1"):
+        (tmp_path / f"{name}{suffix}").write_text("earlier")
+    frames = [result(i, (track(1, standing_m()), track(2, standing_m(0.1)))) for i in range(3)]
+    write(tmp_path / f"walk{suffix}", frames)
+    assert (tmp_path / f"walk-7{suffix}").read_text() == "earlier"
+    (told,) = caplog.messages
+    assert told.endswith(f"from an earlier run: walk-7{suffix}, walk{suffix}")
+
+
 def test_times_count_from_the_start_of_the_run(tmp_path):
     clock_s = np.arange(10) / 30 + np.resize([0.0, 0.009, -0.007], 10)  # uneven, as of a camera
     frames = [result(i, (track(1, standing_m(x=now_s)),) if i > 3 else (), now_s) for i, now_s in enumerate(clock_s)]
