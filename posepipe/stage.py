@@ -8,8 +8,8 @@ from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import Any
 
-SHARES = ("share", "probability", "confidence", "overlap", "background", "head", "still")
-"""Last words in the names of thresholds that are shares, probabilities or confidences: from 0 to 1."""
+Share = float
+"""Type of a threshold that is a share, a probability or a confidence: from 0 to 1."""
 
 
 class Stateless:
@@ -44,5 +44,5 @@ def _numbers_of(kind: type) -> tuple[tuple[str, float], ...]:
     """Names of a stage's numbers that users set, and the highest value of each."""
     if not is_dataclass(kind) or not kind.__module__.startswith("posepipe."):
         return ()
-    own = [each.name for each in fields(kind) if each.init and each.type in ("int", "float")]
-    return tuple((name, 1.0 if name.split("_")[-1] in SHARES else math.inf) for name in own)
+    highest = {"int": math.inf, "float": math.inf, "Share": 1.0}  # annotations are text
+    return tuple((each.name, highest[each.type]) for each in fields(kind) if each.init and each.type in highest)

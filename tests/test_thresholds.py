@@ -104,6 +104,16 @@ def test_shares_of_a_person_in_percent_are_refused():
         check_numbers({"person_filter": PersonFilter(min_share=50)})
 
 
+@pytest.mark.parametrize(
+    ("stage", "field"),
+    [("pose_search", "enough"), ("rotated_views", "margin"), ("second_pass", "min_expected"), ("remainder", "max_share")],
+)
+def test_shares_whose_names_do_not_say_so_are_refused_too(stage, field):
+    own = getattr(Pipeline.from_model(shipped_model()), stage)
+    with pytest.raises(ValueError, match=rf"{stage}\.{field}: wanted a number from 0 to 1, got 30"):
+        check_numbers({stage: replace(own, **{field: 30})})
+
+
 def test_every_share_on_a_slider_has_its_range():
     pipeline = Pipeline.from_model(shipped_model())
     pipeline.smoother = OneEuroSmoother()

@@ -14,7 +14,7 @@ from posepipe.parts import PartProbabilities
 from posepipe.results import Pose
 from posepipe.second_pass.relabelling import Relabelling, relabel
 from posepipe.second_pass.second_pass_parameters import SecondPassParameters
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,7 +28,7 @@ class SecondPass(Stateless):
     relabelling: Relabelling
     proposer: ModeProposer
     pose_estimator: PoseEstimator
-    min_expected: float = 0.3  #: expected share of correct joints; labels by a poorer pose would confirm it
+    min_expected: Share = 0.3  #: expected share of correct joints; labels by a poorer pose would confirm it
 
     @classmethod
     def of(cls, body: BodyDefinition, parameters: SecondPassParameters) -> SecondPass:

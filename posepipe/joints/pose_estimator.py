@@ -21,7 +21,7 @@ from posepipe.joints.pose_prior import choose_proposals, infer_joints, landmark_
 from posepipe.joints.refinement import Evidence, Mirror, refine
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import JointProposal, Pose, Proposals
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +33,7 @@ class PoseEstimator(Stateless):
     min_landmarks: int = 3
     """Minimum number of landmarks found, without which there is no pose; of a body with fewer surfaces and fewer voted
     joints as many as there are of either. Leaves may hold no votes: those of a body of one part are hardly divided."""
-    min_confidence: float = 0.1  #: minimum confidence of a joint; others are left out of the pose
+    min_confidence: Share = 0.1  #: minimum confidence of a joint; others are left out of the pose
     _landmarks: tuple[Landmark, ...] = field(init=False, repr=False)
     _mirror: Mirror | None = field(init=False, repr=False)
 

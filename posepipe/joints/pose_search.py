@@ -22,7 +22,7 @@ from posepipe.joints.pose_prior import LandmarkPrior, improve_choice
 from posepipe.joints.refinement import Evidence
 from posepipe.landmarks import Landmark, landmarks_of
 from posepipe.results import Pose, Proposals
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 
 class Starts(NamedTuple):
@@ -67,8 +67,8 @@ class PoseSearch(Stateless):
     """Tries other choices of proposals where the first pose is not sure."""
 
     starts: Starts
-    enough: float = 0.87  #: expected share of correct joints above which there is no search
-    min_gain: float = 0.01  #: in the expected share of correct joints, of another choice: less is noise
+    enough: Share = 0.87  #: expected share of correct joints above which there is no search
+    min_gain: Share = 0.01  #: in the expected share of correct joints, of another choice: less is noise
     max_moved_m: float = 0.2  #: of the trunk's joints, on average: farther off is something else than this person
     max_rounds: int = 2  #: the second round starts from the best choice of the first
 

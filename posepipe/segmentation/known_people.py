@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from posepipe.results import BACKWARDS_S
+from posepipe.stage import Share
 
 
 class _Known(NamedTuple):
@@ -27,8 +28,8 @@ class KnownPeople:
     itself.
     """
 
-    min_probability: float = 0.1  #: minimum probability of a person who is known
-    min_overlap: float = 0.5  #: minimum intersection over union of the pixels in this frame and in the last
+    min_probability: Share = 0.1  #: minimum probability of a person who is known
+    min_overlap: Share = 0.5  #: minimum intersection over union of the pixels in this frame and in the last
     forget_after_s: float = 2.0
     _people: list[_Known] = field(default_factory=list, init=False)
 

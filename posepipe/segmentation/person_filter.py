@@ -14,7 +14,7 @@ from posepipe.results import Pose
 from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY, PersonClassifier
 from posepipe.segmentation.pixel_grid import enlarged, grid_shape
 from posepipe.segmentation.views.view import View
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 WINDOW = 5
 """Side, in classified pixels, of the window of the majority filter."""
@@ -29,13 +29,13 @@ class PersonFilter(Stateless):
     0 and accepts every candidate.
     """
 
-    min_share: float = 0.5  #: minimum share of a candidate's surface that is a person
+    min_share: Share = 0.5  #: minimum share of a candidate's surface that is a person
     min_area_m2: float = 0.04  #: minimum surface of a person, seen face on
     min_component_m2: float = 0.15  #: minimum surface of a component that is classified again alone
-    max_background: float = 0.25  #: maximum mean probability of class 0 over the pixels last classified
-    min_confidence: float = 0.1  #: minimum mean confidence of a pose
+    max_background: Share = 0.25  #: maximum mean probability of class 0 over the pixels last classified
+    min_confidence: Share = 0.1  #: minimum mean confidence of a pose
     classifier: PersonClassifier | None = None  #: judges the whole candidate instead of ``max_background``
-    min_probability: float = MIN_PROBABILITY  #: minimum probability of a person, by the classifier
+    min_probability: Share = MIN_PROBABILITY  #: minimum probability of a person, by the classifier
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities
@@ -106,7 +106,7 @@ def filter_by(classifier: PersonClassifier | None) -> PersonFilter:
 class AcceptAll(Stateless):
     """Accepts every candidate whole, for frames in which each is known to be a person."""
 
-    min_confidence: float = 0.0
+    min_confidence: Share = 0.0
 
     def person_mask(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities

@@ -15,7 +15,7 @@ from posepipe.body import BodyDefinition
 from posepipe.camera import Intrinsics
 from posepipe.parts import PartClassifier, Stride
 from posepipe.segmentation.pixel_grid import grid_shape
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 SEGMENTS = BodyDefinition("segments", ("person", "surroundings"), (), {})
 """Classes of a segmentation forest; class 0 is not used."""
@@ -32,7 +32,7 @@ class PersonSegmentation(Stateless):
     """Finds the pixels of people by a forest trained on whole frames."""
 
     classifier: PartClassifier  #: its body is SEGMENTS
-    min_probability: float = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
+    min_probability: Share = 0.2  #: minimum probability, averaged over neighbouring pixels, of a person's pixel
 
     def segment(self, depth_m: np.ndarray, intrinsics: Intrinsics) -> np.ndarray:
         """Find the pixels of people.

@@ -13,6 +13,7 @@ from posepipe.frames import DepthFrame, window_of
 from posepipe.segmentation.person_segmentation import GRID_PX, on_segmentation_grid
 from posepipe.segmentation.room_geometry.background_model import MOVED_SHARE, NEVER, SEEN_FRAMES, BackgroundModel
 from posepipe.segmentation.room_geometry.plane_detection import plane_tolerance_m
+from posepipe.stage import Share
 
 SPECK = np.ones((3, 3), np.uint8)
 """Changes narrower than this, in pixels of the grid, are flicker at an edge."""
@@ -39,9 +40,9 @@ class StillFurniture:
     scene is not known, and everybody counts.
     """
 
-    min_probability: float = 0.75  #: minimum probability of a person who has not moved
+    min_probability: Share = 0.75  #: minimum probability of a person who has not moved
     moved_m2: float = 0.01  #: minimum surface, seen face on, that has moved: a hand
-    min_still: float = 0.5  #: minimum share of the surface that belongs to the scene
+    min_still: Share = 0.5  #: minimum share of the surface that belongs to the scene
     _scene: BackgroundModel = field(default_factory=lambda: BackgroundModel(stands_frames=NEVER), init=False)
     _moved: set[int] = field(default_factory=set, init=False)  #: ids of people who have moved
     #: int16 (H, W), of the grid: frames in a row without a reading; SEEN_FRAMES of them stay

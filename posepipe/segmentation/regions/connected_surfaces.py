@@ -14,7 +14,7 @@ from posepipe.camera import FINEST_PX, Intrinsics
 from posepipe.frames import window_of
 from posepipe.segmentation.pixel_grid import enlarged
 from posepipe.segmentation.room_geometry.connected_components import find_components
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class ConnectedSurfaces(Stateless):
     """Divides a candidate into its depth-connected surfaces. Each of them is then a region of its own."""
 
     min_area_m2: float = 0.06  #: minimum surface of somebody, seen face on
-    max_share: float = 0.9  #: maximum share of the candidate: a larger surface shows what the whole shows
+    max_share: Share = 0.9  #: maximum share of the candidate: a larger surface shows what the whole shows
 
     def masks(self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics) -> list[np.ndarray]:
         """Find the surfaces that may show somebody.

@@ -10,7 +10,7 @@ import numpy as np
 from posepipe.camera import CAMERA_UP, Intrinsics
 from posepipe.landmarks import Landmark
 from posepipe.results import Proposals
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +21,9 @@ class HeadSplit(Stateless):
     """
 
     joint: str = "head"
-    min_head: float = 0.5  #: minimum confidence of a head proposal
+    min_head: Share = 0.5  #: minimum confidence of a head proposal
     min_distance_m: float = 0.35  #: minimum distance between two heads; nearer proposals are of the same head
-    min_confidence: float = 0.45  #: minimum mean confidence of a pose; a part of the split below it is no person
+    min_confidence: Share = 0.45  #: minimum mean confidence of a pose; a part of the split below it is no person
     max_heads: int = 3  #: maximum number of heads whose surroundings are cut out of a candidate
     reach_m: float = 0.5  #: maximum horizontal distance of a person's surface from the head
     above_m: float = 0.3  #: maximum height of a person's surface above the head

@@ -8,7 +8,7 @@ from posepipe.camera import Plane
 from posepipe.segmentation.regions.pose_distances import mean_distance_m
 from posepipe.segmentation.regions.region_classifier import MIN_PROBABILITY, RegionClassifier
 from posepipe.segmentation.regions.region_evidence import SeenRegion
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 MIN_PERSON_PROBABILITY = 0.05
 """Probability by the person filter below which a region is nobody, whatever else is known about it: most are."""
@@ -25,8 +25,8 @@ class RegionFilter(Stateless):
     """
 
     classifier: RegionClassifier | None = None  #: None = the person filter's probability counts, and the bounds below
-    min_probability: float = 0.75  #: minimum probability of somebody
-    min_confidence: float = 0.3  #: without a classifier: minimum mean confidence of the joints beside known people
+    min_probability: Share = 0.75  #: minimum probability of somebody
+    min_confidence: Share = 0.3  #: without a classifier: minimum mean confidence of the joints beside known people
     min_distance_m: float = 0.5  #: without a classifier: minimum mean distance between the joints of two people
 
     def probability(self, seen: SeenRegion, floor: Plane | None = None) -> float:

@@ -20,7 +20,7 @@ from posepipe.segmentation.pixel_grid import enlarged, grid_shape, pixels_of, st
 from posepipe.segmentation.regions.pose_distances import skeleton_m
 from posepipe.segmentation.regions.region_evidence import REACH_M
 from posepipe.segmentation.room_geometry.connected_components import find_components
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,8 +33,8 @@ class Remainder(Stateless):
     body: BodyDefinition
     reach_m: float = REACH_M  #: maximum distance of a person's surface from the joints and the middles of the bones
     min_area_m2: float = 0.06  #: minimum surface of somebody else, seen face on
-    min_confidence: float = 0.3  #: minimum mean confidence of the joints of somebody whom furniture adjoins
-    max_share: float = 0.95  #: maximum share that is explained of a candidate to which furniture was joined
+    min_confidence: Share = 0.3  #: minimum mean confidence of the joints of somebody whom furniture adjoins
+    max_share: Share = 0.95  #: maximum share that is explained of a candidate to which furniture was joined
 
     def masks(
         self, depth_m: np.ndarray, mask: np.ndarray, intrinsics: Intrinsics, parts: PartProbabilities, pose: Pose

@@ -14,7 +14,7 @@ from typing import Protocol
 from posepipe.results import Pose
 from posepipe.segmentation.views.view import View
 from posepipe.segmentation.views.view_evidence import SeenView
-from posepipe.stage import Stateless
+from posepipe.stage import Share, Stateless
 
 SIDEWAYS = (1, 3)
 """Rotations for people who lie across the image, quarter turns clockwise."""
@@ -41,13 +41,13 @@ class RotatedViews(Stateless):
     """
 
     n_joints: int  #: of the body
-    enough: float = 0.8  #: expected share of correct joints above which no view is rotated
+    enough: Share = 0.8  #: expected share of correct joints above which no view is rotated
     min_spread: float = 0.8  #: minimum ratio of horizontal to vertical spread for people who lie across the image
-    poor: float = POOR_POSE  #: expected share of correct joints below which a person may be upside down; 0 = nobody is
-    margin: float = 0.15  #: minimum gain of a rotated view in the expected share of correct joints, twice upside down
+    poor: Share = POOR_POSE  #: expected share of correct joints below which a person may be upside down; 0 = nobody is
+    margin: Share = 0.15  #: minimum gain of a rotated view in the expected share of correct joints, twice upside down
     agreed_weight: float = 2.0  #: weight of the first pose's confidence relative to the rotated pose's
     agreed_m: float = 0.3  #: maximum distance between joints that agree
-    min_probability: float = 0.1  #: minimum probability of a person who lies to be judged upside down as well
+    min_probability: Share = 0.1  #: minimum probability of a person who lies to be judged upside down as well
     choice: ChoosesView | None = None  #: chooses among the views; None = the rule, of the last three, does
 
     def wanted(self, view: View, pose: Pose, accepted: bool = True) -> tuple[int, ...]:
