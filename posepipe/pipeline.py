@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import compress
-from numbers import Integral
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -45,6 +44,7 @@ from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
 from posepipe.stage import check_numbers
 from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.tracking.people_limits import within_limits
 from posepipe.tracking.tracker import NoTracker, Tracker
 
 FOREGROUNDS = ("auto", "none")
@@ -200,6 +200,8 @@ class Pipeline:
         if not isinstance(frame, DepthFrame):
             raise TypeError(f"wanted DepthFrame(depth, Intrinsics(fx, fy, cx, cy), timestamp_s), got {frame!r:.60}")
         check_numbers({stage.field: own for stage, own in self.stages()})
+        if self.smoother is not None and isinstance(self.tracker, NoTracker):
+            raise ValueError("a smoother follows each person over time: it needs a tracker")
         upright = self._with_up(frame)
         candidates = self.foreground.update(upright)
         people = self._people_among(upright, candidates)
@@ -240,9 +242,7 @@ class Pipeline:
         self, frame: DepthFrame, people: list[PersonEstimate], tracks: Sequence[Track], floor: Plane | None
     ) -> FrameResult:
         """Result of the people of highest confidence who reach the minimum; the fit changes how confident poses are."""
-        ranking = sorted(range(len(tracks)), key=lambda row: -tracks[row].pose.confidence)
-        ranking, min_confidence = ranking[: checked_limit(self.max_people)], checked_confidence(self.min_confidence)
-        kept = [row in ranking and track.pose.confidence >= min_confidence for row, track in enumerate(tracks)]
+        kept = within_limits(tracks, self.max_people, self.min_confidence)
         people, tracks = list(compress(people, kept)), tuple(compress(tracks, kept))
         parts = np.zeros(shape := frame.depth_m.shape, np.uint8)
         for person in people:
@@ -282,8 +282,8 @@ class Pipeline:
         return PersonInference(candidates, self.head_split, self.surfaces, self.remainder, self.occluded_people)
 
     def estimate(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None = None) -> PersonEstimate | None:
-        """Estimate the person in a candidate, pixels that are not 0; see `PersonInference.estimate`."""
-        return self.person_inference.estimate(frame, np.asarray(mask, bool), floor)
+        """Estimate the person in a candidate, pixels with a reading that are not 0; see `PersonInference.estimate`."""
+        return self.person_inference.estimate(frame, np.asarray(mask, bool) & (frame.depth_m > 0), floor)
 
     def _people_among(self, frame: DepthFrame, candidates: Candidates) -> list[PersonEstimate]:
         """Estimate the people in all candidates.
@@ -319,20 +319,6 @@ def _rotated_views(model: PoseModel, cut_out: bool) -> RotatedViews:
     """Views of people who may be upside down; in rooms, the rule takes too many who are hidden in part to be."""
     poor = POOR_POSE if cut_out or model.view_choice is not None else 0.0
     return RotatedViews(len(model.body.joints), poor=poor, choice=model.view_choice)
-
-
-def checked_limit(max_people: int | None) -> int | None:
-    """Return how many people to keep. Raises ValueError for fewer than one: as the end of a slice it would pass."""
-    if max_people is not None and not (isinstance(max_people, Integral) and max_people >= 1):
-        raise ValueError(f"max_people: wanted a whole number from 1 up, or None for all, got {max_people}")
-    return max_people
-
-
-def checked_confidence(minimum: float) -> float:
-    """Return a minimum confidence. Raises ValueError outside [0, 1]: one in percent would leave everybody out."""
-    if not 0 <= minimum <= 1:
-        raise ValueError(f"min_confidence: wanted a number from 0 to 1, got {minimum}")
-    return minimum
 
 
 def _room_foreground(tracking: bool, still: StillBackground | None) -> RoomForeground:

@@ -195,6 +195,24 @@ def test_people_kept_are_those_of_highest_confidence_in_results(model):
     np.testing.assert_array_equal(one.mask, both.person_masks[1])
 
 
+def test_pixels_without_a_reading_are_nobody_s(model):
+    frame = toy_frame(30).depth
+    depth_m = frame.depth_m.copy()
+    depth_m[::2] = 0
+    holed, mask = replace(frame, depth_m=depth_m), frame.depth_m > 0
+    pipeline = Pipeline.from_model(model, foreground="none")
+    given, wanted = pipeline.estimate(holed, mask), pipeline.estimate(holed, depth_m > 0)
+    assert given.pose == wanted.pose
+    assert not given.mask[depth_m == 0].any()
+
+
+def test_smoothing_without_tracking_is_refused(model):
+    pipeline = Pipeline.from_model(model, tracking=False, foreground="none")
+    pipeline.smoother = OneEuroSmoother()
+    with pytest.raises(ValueError, match="a smoother follows each person over time"):
+        pipeline.step(toy_frame(30).depth)
+
+
 def test_people_come_by_falling_confidence(model, monkeypatch):
     stated = iter((0.4, 0.8))
 

@@ -106,7 +106,12 @@ def test_shares_of_a_person_in_percent_are_refused():
 
 @pytest.mark.parametrize(
     ("stage", "field"),
-    [("pose_search", "enough"), ("rotated_views", "margin"), ("second_pass", "min_expected"), ("remainder", "max_share")],
+    [
+        ("pose_search", "enough"),
+        ("rotated_views", "margin"),
+        ("second_pass", "min_expected"),
+        ("remainder", "max_share"),
+    ],
 )
 def test_shares_whose_names_do_not_say_so_are_refused_too(stage, field):
     own = getattr(Pipeline.from_model(shipped_model()), stage)

@@ -28,7 +28,6 @@ from posepipe.results import BACKWARDS_S, BodyFit, Pose, Track
 
 FACING_CAMERA = np.diag([1.0, -1.0, -1.0])
 """Rotation of an upright body that faces a level camera."""
-FORGET_AFTER_S = 2.0
 REST_S = 0.1
 """Time after which the last place of a joint says nothing about its next one: an interval of 10 frames a second, which
 rounding makes a little longer in half of the frames."""
@@ -86,6 +85,7 @@ class BodyFitter:
     body: BodyDefinition
     model: BodyModel
     tracking: bool = True  #: False = every frame alone
+    forget_after_s: float = 2.0  #: as of the tracker
     first_steps: int = 6  #: from the pose, at most; it begins far away
     last_steps: int = 3  #: for later estimates of the build
     tracked_steps: int = 5  #: from the last posture, of a person who was fitted before, at most
@@ -129,7 +129,7 @@ class BodyFitter:
         if not self.tracking or now_s < self._now_s - BACKWARDS_S:
             self.reset()
         self._now_s = max(self._now_s, now_s)
-        self._known = {i: each for i, each in self._known.items() if self._now_s - each.seen_s <= FORGET_AFTER_S}
+        self._known = {i: each for i, each in self._known.items() if self._now_s - each.seen_s <= self.forget_after_s}
 
     def _fit_joints(self, track: Track) -> Track:
         if not track.pose.names:

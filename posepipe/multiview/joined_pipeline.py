@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import deepcopy
 from dataclasses import dataclass, field, replace
+from itertools import compress
 
 import numpy as np
 
@@ -12,11 +14,12 @@ from posepipe.camera import Extrinsics
 from posepipe.frames import DepthFrame
 from posepipe.multiview.frame_sets import FrameSet, FrameSets
 from posepipe.multiview.view_fusion import FusedPerson, ViewedPerson, ViewFusion
-from posepipe.pipeline import Pipeline, checked_confidence, checked_limit
+from posepipe.pipeline import Pipeline
 from posepipe.results import FrameResult, JointProposal, Pose, Track
 from posepipe.sinks import FrameSink
 from posepipe.sources import FrameSource
 from posepipe.tracking.one_euro import OneEuroSmoother
+from posepipe.tracking.people_limits import within_limits
 from posepipe.tracking.tracker import NoTracker, Tracker
 
 
@@ -51,7 +54,8 @@ class JoinedPipeline:
             raise ValueError("several cameras: wanted at least two, each with extrinsics")
         first = cameras[0]
         body = first.classifier.body
-        tracker = Tracker(body) if isinstance(first.tracker, Tracker) else NoTracker()
+        tracker = deepcopy(first.tracker)  # of what settings it has, and none of its people
+        tracker.reset()
         fitter = None if first.body_fitter is None else replace(first.body_fitter)
         limits = first.max_people, first.min_confidence
         own = tuple(replace(camera, smoother=None, max_people=None, min_confidence=0.0) for camera in cameras)
@@ -81,16 +85,14 @@ class JoinedPipeline:
         poses = [self._pose(person) for person in people]
         order = sorted(range(len(people)), key=lambda row: -poses[row].confidence)
         tracks = self.tracker.update([poses[row] for row in order], frame_set.timestamp_s)
-        rows = list(zip([people[row] for row in order], tracks, strict=True))[: checked_limit(self.max_people)]
-        min_confidence = checked_confidence(self.min_confidence)
-        rows = [(person, track) for person, track in rows if track.pose.confidence >= min_confidence]
-        shown = tuple(track for _, track in rows)
+        people = [people[row] for row in order]
         if self.body_fitter is not None:
-            shown = self.body_fitter.update_joints(shown, frame_set.timestamp_s)
-            shown = tuple(_explained_by(person, track, steps) for (person, _), track in zip(rows, shown, strict=True))
+            tracks = self.body_fitter.update_joints(tracks, frame_set.timestamp_s)
+            tracks = tuple(_explained_by(*own, steps) for own in zip(people, tracks, strict=True))
         if self.smoother is not None:
-            shown = self.smoother.update(shown, frame_set.timestamp_s)
-        return self._result(frame_set, steps[0], [person for person, _ in rows], shown)
+            tracks = self.smoother.update(tracks, frame_set.timestamp_s)
+        kept = within_limits(tracks, self.max_people, self.min_confidence)
+        return self._result(frame_set, steps[0], list(compress(people, kept)), tuple(compress(tracks, kept)))
 
     def reset(self) -> None:
         """Forget earlier frames of all cameras, in every stage."""

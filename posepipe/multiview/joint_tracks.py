@@ -30,8 +30,9 @@ class JointTrack:
 
     def at(self, times_s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Interpolate joints, float64 (N, J, 3), and confidence (N, J), 0 where the track has a gap."""
-        after = np.clip(np.searchsorted(self.times_s, times_s), 1, max(len(self.times_s) - 1, 1))
-        before, after = after - 1, np.minimum(after, len(self.times_s) - 1)
+        last = len(self.times_s) - 1
+        after = np.clip(np.searchsorted(self.times_s, times_s), 0, last)
+        before = np.where(self.times_s[after] == times_s, after, np.maximum(after - 1, 0))
         gap_s = self.times_s[after] - self.times_s[before]
         share = np.where(gap_s > 0, (times_s - self.times_s[before]) / np.where(gap_s > 0, gap_s, 1.0), 0.0)
         max_gap_s = max(MAX_GAP_S, MAX_GAP_STEPS * float(np.median(np.diff(self.times_s))))

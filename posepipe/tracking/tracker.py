@@ -35,6 +35,8 @@ MAX_MISMATCH = 6.0
 """Upper bound of the cost of posture and of build: left and right may be swapped, or half of a body missing."""
 NEW_PERSON_COST = 20.0
 """Cost of a new person. A place alone reaches it at 4.5 sigma from the predicted one."""
+MAX_PREDICTION_S = 2.0
+"""Time after which a lost person is expected to have stopped: later, the place alone would cost more than a new one."""
 MIN_SHARE = 0.1
 """Lower bound of the mean confidence that scales the noise of a person's place."""
 
@@ -57,7 +59,7 @@ class Tracker:
 
     body: BodyDefinition | None = None  #: its bones distinguish builds; None = only places and postures are used
     max_step_m: float = 1.0  #: maximum distance of a pose from the predicted place
-    forget_after_s: float = 2.0
+    forget_after_s: float = 2.0  #: whoever is lost for longer is new
     _people: list[_Person] = field(default_factory=list, init=False)
     _next_id: int = field(default=1, init=False)
     _now_s: float = field(default=-math.inf, init=False)
@@ -174,8 +176,8 @@ class _Person:
         return person
 
     def predict(self, now_s: float) -> tuple[np.ndarray, tuple[float, float, float]]:
-        """Predicted place (3,) and covariance, with nearly constant velocity."""
-        dt, (place, both, velocity) = now_s - self.seen_s, self.covariance
+        """Predicted place (3,) and covariance, with nearly constant velocity until MAX_PREDICTION_S."""
+        dt, (place, both, velocity) = min(now_s - self.seen_s, MAX_PREDICTION_S), self.covariance
         covariance = (
             place + 2 * dt * both + dt**2 * velocity + ACCELERATION_M2_S3 * dt**3 / 3,
             both + dt * velocity + ACCELERATION_M2_S3 * dt**2 / 2,

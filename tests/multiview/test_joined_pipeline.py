@@ -143,6 +143,29 @@ def test_limits_apply_to_joined_people():
     assert len(join(joined(min_confidence=0.4), *both).people) == 1
 
 
+def test_limits_are_of_people_as_they_are_shown():
+    class HalfFound:
+        """A fit that adds as many joints as were found, of which nothing is known."""
+
+        def update_joints(self, tracks, now_s):
+            halved = [replace(track.pose, confidences=track.pose.confidences / 2) for track in tracks]
+            return tuple(replace(track, pose=pose) for track, pose in zip(tracks, halved, strict=True))
+
+    weak = result(FIRST, PERSON_M, confidence=0.6), result(SECOND, PERSON_M, confidence=0.6)
+    assert len(join(joined(min_confidence=0.5), *weak).people) == 1
+    assert join(joined(min_confidence=0.5, body_fitter=HalfFound()), *weak).people == ()
+
+
+def test_the_tracker_is_the_first_camera_s_without_its_people():
+    own = Tracker(HUMAN, max_step_m=3.0, forget_after_s=10.0)
+    cameras = [replace(Pipeline.load("person"), extrinsics=pose, tracker=own) for pose in (FIRST, SECOND)]
+    assert own.update([Pose.of({})], 0.0)[0].id == 1
+    joint = JoinedPipeline.of(cameras).tracker
+    assert joint is not own
+    assert (joint.max_step_m, joint.forget_after_s) == (3.0, 10.0)
+    assert joint.update([Pose.of({})], 0.0)[0].id == 1
+
+
 def test_the_given_pipelines_keep_their_own_limits():
     limits = {"smoother": OneEuroSmoother(), "max_people": 1, "min_confidence": 0.5}
     cameras = [replace(Pipeline.load("person"), extrinsics=pose, **limits) for pose in (FIRST, SECOND)]

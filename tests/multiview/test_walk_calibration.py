@@ -154,6 +154,15 @@ def test_joints_are_interpolated_and_long_gaps_are_not():
     np.testing.assert_allclose(joints_m[1:3, 0, 0], [0.05, 0.2])
 
 
+def test_a_sample_counts_at_its_own_time_whatever_lies_beside_it():
+    times_s = np.array([0.0, 0.1, 0.2, 1.0, 1.1])
+    confidence = np.array([[0.5], [0.0], [0.6], [0.7], [0.8]])  # not found at 0.1 s, and a gap before 1.0 s
+    joints_m = np.where(confidence[..., None] > 0, times_s[:, None, None] * np.ones((5, 1, 3)), np.nan)
+    at_m, sure = JointTrack(times_s, joints_m, confidence).at(times_s)
+    np.testing.assert_array_equal(sure, confidence)
+    np.testing.assert_array_equal(at_m, joints_m)
+
+
 def test_everybody_is_paired_with_everybody():
     first, second = walk(frames=40)
     pairs = pair_tracks([first, first], [second], 0.0, 10)

@@ -212,6 +212,13 @@ def test_people_who_walk_on_unseen_are_expected_further_on():
     assert other not in first
 
 
+@pytest.mark.parametrize(("lost_s", "id"), [(3.5, 1), (10.0, 1), (59.0, 1), (61.0, 2)])
+def test_who_is_to_be_remembered_for_long_keeps_the_id(lost_s, id):
+    tracker = Tracker(forget_after_s=60.0)
+    watched(tracker, [pose(0.0)], frames=60)
+    assert ids(tracker.update([pose(0.1)], 60 * FRAME_S + lost_s)) == [id]
+
+
 def test_a_forgotten_person_s_id_is_never_given_again():
     tracker = Tracker(forget_after_s=1.0)
     first = ids(tracker.update([pose(0)], 0.0))
