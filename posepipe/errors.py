@@ -15,8 +15,9 @@ class PosepipeError(Exception):
     def __init__(self, line: str) -> None:
         super().__init__(line.translate(_CONTROLS))
 
-    def __reduce__(self) -> tuple[Callable[..., PosepipeError], tuple[object, ...]]:
-        return _restored, (type(self), *self.args)  # a subclass takes other arguments than the line that it makes
+    def __reduce__(self) -> tuple[Callable[..., PosepipeError], tuple[object, ...], dict[str, object]]:
+        # a subclass takes other arguments than the line that it makes; notes are in the dict
+        return _restored, (type(self), *self.args), self.__dict__
 
 
 class FormatError(PosepipeError):

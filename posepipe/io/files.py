@@ -58,7 +58,7 @@ def reserved(path: Path) -> Iterator[None]:
     What is not used is removed at the end. Raises PosepipeError if the file cannot be written, or another program holds
     it: two of them would replace each other's.
     """
-    partial = path.with_name(path.name + ".partial")
+    partial = partial_name(path)
     missing = [folder for folder in path.parents if not folder.exists()]
     try:
         with disk_errors(path):
@@ -225,6 +225,11 @@ def replace_file(path: str | Path, content: bytes) -> None:
         file.write(content)
 
 
+def partial_name(path: Path) -> Path:
+    """Return the name beside ``path`` under which its one writer keeps it until it is whole; nobody else's."""
+    return path.with_name(path.name + ".posepipe-partial")
+
+
 def temporary_name(path: Path) -> Path:
     """Return a new name beside ``path``; what killed programs left under such names, files and folders, is removed."""
     _remove_left_behind(path.parent)
@@ -236,14 +241,20 @@ def replacing(path: Path) -> Iterator[BufferedWriter]:
     """Open a temporary file beside ``path``, which takes its name at the end.
 
     A killed writer leaves the old file, and so does an error, after which nothing is left behind. Several programs may
-    replace a file at once, because every temporary file has a name of its own: the last one to end wins. Raises
-    PosepipeError when the disk is full, or the file cannot be written.
+    replace a file at once, because every temporary file has a name of its own: the last one to end wins. A link is
+    followed, and who may read an older file may read the new one. Raises PosepipeError when the disk is full, the file
+    cannot be written, or it is a device or a pipe.
     """
+    path = Path(os.path.realpath(path))
+    if kind := special_kind(path):
+        raise PosepipeError(f"{path}: wanted the name of a file to write, got {kind}")
     partial = temporary_name(path)
     with disk_errors(path):
         try:
             with partial.open("xb") as file:
                 yield file
+            with suppress(FileNotFoundError):
+                shutil.copymode(path, partial)
             os.replace(partial, path)
         except BaseException:
             with suppress(OSError):  # report the first error

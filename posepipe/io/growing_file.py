@@ -8,7 +8,7 @@ from io import FileIO
 from pathlib import Path
 
 from posepipe.errors import PosepipeError
-from posepipe.io.files import lock, open_emptied
+from posepipe.io.files import lock, open_emptied, partial_name
 
 
 class GrowingFile:
@@ -38,7 +38,7 @@ class GrowingFile:
         self._part = bytearray()
         self._whole = whole
         is_new = self.path.is_file() or not self.path.exists()  # else opening it says what is wrong
-        self._partial = self.path.with_name(self.path.name + ".partial") if is_new else None
+        self._partial = partial_name(self.path) if is_new else None
         self._file = open_emptied(self._partial or self.path)
         if is_new:
             self._check_alone()

@@ -118,6 +118,9 @@ def fit_skeleton(
     rows, parents = _hierarchy(body, known)
     measured = joints_m[:, rows]
     seen = np.ones(measured.shape[:2], bool) if absent is None else ~absent[:, rows]
+    last = _last_rows(np.any(seen, axis=1))
+    fitted, last = np.unique(last, return_inverse=True)  # frames without any joint repeat another one
+    measured, seen, turns = measured[fitted], seen[fitted], None if turns is None else turns[fitted]
     names = tuple(body.joints[row] for row in rows)
     rest = _rest_directions(body, names, parents, measured)
     for joint, parent in enumerate(parents):
@@ -132,7 +135,6 @@ def fit_skeleton(
     positions, rotations = _aim(offsets, parents, measured, seen, defaults)
     for _ in range(_SWEEPS):
         _sweep(offsets, parents, measured, seen, positions, rotations, defaults)
-    last = _last_rows(np.any(seen, axis=1))
     return FittedSkeleton(names, tuple(parents), offsets, positions[last, 0], rotations[last])
 
 

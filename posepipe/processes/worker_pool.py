@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterable, Iterator
 from multiprocessing import connection
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from multiprocessing.reduction import ForkingPickler
 from typing import Any, Generic, TypeVar
 
 from posepipe.processes.interrupts import STOP_SIGNALS, blocked_in_children, delayed_interrupt
@@ -140,7 +141,18 @@ def _outcome(work: Work[Any, Any], job: object, report: Callable[[int], None]) -
         return "done", work(job, report)
     except Exception as error:
         error.add_note(traceback.format_exc())
-        return "failed", error
+        return "failed", _sendable(error)
+
+
+def _sendable(error: Exception) -> Exception:
+    """The error, or one that says the same where another process could not restore it."""
+    try:
+        ForkingPickler.loads(ForkingPickler.dumps(error))  # as the connection will
+    except Exception:
+        plain = RuntimeError(f"{type(error).__name__}: {error}")
+        plain.add_note(traceback.format_exc())
+        return plain
+    return error
 
 
 def _end_with_parent() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import time
 
 import pytest
@@ -134,3 +135,33 @@ def test_a_link_to_a_file_is_followed_and_size_is_bounded(tmp_path):
     assert read_regular(tmp_path / "link", max_bytes=5) == b"12345"
     with pytest.raises(FormatError, match="at most 4 bytes, got 5"):
         read_regular(tmp_path / "link", max_bytes=4)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="links need rights on Windows")
+def test_a_link_is_followed_and_rights_are_kept(tmp_path):
+    (tmp_path / "store").mkdir()
+    target, link = tmp_path / "store" / "a.txt", tmp_path / "link.txt"
+    target.write_bytes(b"older")
+    target.chmod(0o600)
+    link.symlink_to(target)
+    replace_file(link, b"newer")
+    assert link.is_symlink()
+    assert target.read_bytes() == b"newer"
+    assert target.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="named pipes are POSIX")
+def test_a_named_pipe_is_not_replaced(tmp_path):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(PosepipeError, match=r"pipe: wanted the name of a file to write, got a named pipe"):
+        replace_file(pipe, b"text")
+    assert pipe.is_fifo()
+
+
+def test_files_of_others_beside_it_stay(tmp_path):
+    other = tmp_path / "a.txt.partial"
+    other.write_bytes(b"of a download")
+    check_writable(tmp_path / "a.txt")
+    replace_file(tmp_path / "a.txt", b"text")
+    assert other.read_bytes() == b"of a download"

@@ -18,7 +18,7 @@ def test_a_file_that_another_program_writes_is_left_alone(tmp_path, older):
         path.write_bytes(b"older")
     first = GrowingFile(path)
     for part in (b"one ", b"two"):  # before the first has its name, and after
-        with pytest.raises(PosepipeError, match=r"a\.mcap(\.partial)?: another program is writing this file"):
+        with pytest.raises(PosepipeError, match=r"a\.mcap(\.posepipe-partial)?: another program is writing this file"):
             GrowingFile(path)
         first.write(part)
         first.flush()
@@ -42,7 +42,7 @@ def test_a_whole_file_takes_its_name_at_the_end(tmp_path):
 
 
 def test_what_a_killed_program_left_is_written_over(tmp_path):
-    (tmp_path / "a.mcap.partial").write_bytes(b"a longer part that never got its name")
+    (tmp_path / "a.mcap.posepipe-partial").write_bytes(b"a longer part that never got its name")
     file = GrowingFile(tmp_path / "a.mcap")
     file.write(b"part")
     file.flush()

@@ -82,6 +82,6 @@ def test_a_model_is_trained_once_at_a_time(place, capsys, monkeypatch):
 def test_an_output_that_cannot_be_written_replaces_no_results(option, tmp_path):
     older, file = tmp_path / "r.jsonl", tmp_path / f"a{ {'--video': '.mp4', '--bvh': '.bvh'}.get(option, '.mcap') }"
     older.write_text("older")
-    file.with_name(f"{file.name}.partial").mkdir()  # where it would be written first
+    file.with_name(f"{file.name}.posepipe-partial").mkdir()  # where it would be written first
     assert main(["run", str(WALK), "--out", str(older), option, str(file)]) == 1
     assert older.read_text() == "older"

@@ -22,7 +22,7 @@ TYPED = {
     "run a --rotate x": "--rotate: wanted a whole number, got 'x'; see posepipe run --help",
     "run a --video": "--video: wanted a value, got none; see posepipe run --help",
     "run a --realtime=3": "--realtime: wanted no value, got '3'; see posepipe run --help",
-    "run a --re": "ambiguous option: --re could match --realtime, --record; see posepipe run --help",
+    "run a --re": "ambiguous option: --re could match --realtime, --record, --resume; see posepipe run --help",
     "train a --out m.npz --memory 8": "--memory: wanted a size such as 8G or 500M, got '8'; see posepipe train --help",
     "train a --out m.npz --min-gain nan": "--min-gain: wanted bits from 0 up, got 'nan'; see posepipe train --help",
     "run a --stream x": "--stream: wanted udp://HOST:PORT, tcp://HOST:PORT, osc://HOST:PORT, foxglove://HOST:PORT or"
