@@ -213,7 +213,9 @@ class SingleTree(TableModel):
         if validation is None or not self._needs_validation():
             return None
         check_consistent_length(*validation)
-        return self._encode(validation[0]), self._encode_target(validation[1]), None
+        columns, codes = self._encode(validation[0]), self._encode_target(validation[1])
+        own_weight = self._validation_weight(codes)
+        return columns, codes, None if own_weight is None else own_weight / weight_of_a_row(own_weight[own_weight > 0])
 
     def _needs_validation(self) -> bool:
         return False

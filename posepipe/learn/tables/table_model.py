@@ -72,6 +72,12 @@ class TableModel(BaseEstimator):
     splits_ordered_categories = True  #: whether ordered categories of a DataFrame are split at thresholds
     missing: str
     unseen: str
+    known_schema: Schema | None = None  #: of a larger table, of which `fit` gets some rows
+
+    def schema_of(self, X: Any) -> Schema:
+        """Learn the types and the categories of a table's columns."""
+        cells = validate_data(self, with_own_types(X), dtype=None, ensure_all_finite="allow-nan")
+        return self._learn_schema(cells, X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -86,19 +92,20 @@ class TableModel(BaseEstimator):
         own_types = with_own_types(X)
         refuse_missing_targets(y)
         cells, y = validate_data(self, own_types, y, dtype=None, ensure_all_finite="allow-nan", y_numeric=numeric)
-        return self._learn_schema(cells, X), y
+        self.schema_ = self._learn_schema(cells, X) if self.known_schema is None else self.known_schema
+        return self.schema_.encode(cells), y
 
-    def _learn_schema(self, cells: np.ndarray, X: Any) -> np.ndarray:
-        """Learn the types of the columns from checked cells of a table: encoded cells, float64 (N, F)."""
+    def _learn_schema(self, cells: np.ndarray, X: Any) -> Schema:
+        """Learn the types of the columns of a table from its checked cells."""
         names = getattr(self, "feature_names_in_", [f"column {k}" for k in range(cells.shape[1])])
         chosen = chosen_columns(self.categorical, list(names), X)
         ordered = ordered_columns(self.categorical, X) if self.splits_ordered_categories else {}
-        self.schema_ = Schema.learn(_real(cells), names, chosen, ordered)
+        schema = Schema.learn(_real(cells), names, chosen, ordered)
         if self.categorical is None:
             dtypes = getattr(X, "dtypes", [None] * len(names))
             chosen = np.array([getattr(dtype, "name", "") == "category" for dtype in dtypes])
-        _warn_of_numbers_as_text(self.schema_, chosen)
-        return self.schema_.encode(cells)
+        _warn_of_numbers_as_text(schema, chosen)
+        return schema
 
     def _encode(self, X: Any) -> np.ndarray:
         """Check rows to predict and encode them as in training: float64 (F, N), Fortran order."""
@@ -123,7 +130,7 @@ def _warn_of_numbers_as_text(schema: Schema, declared: np.ndarray) -> None:
             f"numbers written as text are categories, in {', '.join(named[:MAX_NAMED])}{rest};"
             " convert them with float(), or name the columns in `categorical`",
             NumbersAsTextWarning,
-            stacklevel=5,
+            stacklevel=6,
         )
 
 
@@ -150,11 +157,13 @@ class ClassifierTable(ClassifierMixin, TableModel):
     """A `TableModel` that predicts classes."""
 
     class_weight: dict | str | None = None
+    _weight_of_class: np.ndarray | None = None  #: float64 (C,), of the training rows; None = 1 each
 
     def _fit_target(self, y: np.ndarray, sample_weight: Any) -> tuple[np.ndarray, np.ndarray | None, int]:
         """Class codes, int64 (N,); weights of the rows, float64 (N,), None = 1 each; number of classes."""
         check_classification_targets(y)
         self.classes_, codes = np.unique(y, return_inverse=True)
+        self._weight_of_class = None
         weight = checked_weight(sample_weight, y)
         if self.class_weight is not None:
             of_class = compute_class_weight(self.class_weight, classes=self.classes_, y=y)
@@ -163,6 +172,7 @@ class ClassifierTable(ClassifierMixin, TableModel):
                     f"class_weight must be finite, at least 0, and above 0 for a class, got {of_class.tolist()}"
                 )
             weight = in_range(of_class[codes] * (1 if weight is None else weight))
+            self._weight_of_class = of_class
         return codes, weight, len(self.classes_)
 
     def _encode_target(self, y: Any) -> np.ndarray:
@@ -173,6 +183,10 @@ class ClassifierTable(ClassifierMixin, TableModel):
         if None in codes:
             raise ValueError(f"validation rows hold the class {names[codes.index(None)]!r}, which training rows do not")
         return np.array(codes, np.int64)
+
+    def _validation_weight(self, target: np.ndarray) -> np.ndarray | None:
+        """Weights of validation rows of encoded classes: float64 (N,), None = 1 each."""
+        return None if self._weight_of_class is None else self._weight_of_class[target]
 
     def predict(self, X: Any) -> np.ndarray:
         """Predict the most probable class of every row, the first one of a tie."""
@@ -205,6 +219,9 @@ class RegressorTable(RegressorMixin, TableModel):
     def _encode_target(self, y: Any) -> np.ndarray:
         """Target of validation rows minus the mean of training. Raises ValueError for one that is not finite."""
         return np.asarray(_check_y(y, y_numeric=True), np.float64) - self.mean_
+
+    def _validation_weight(self, target: np.ndarray) -> None:
+        """Weights of validation rows: 1 each."""
 
 
 def grow_table_tree(

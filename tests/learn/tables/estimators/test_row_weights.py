@@ -10,7 +10,8 @@ from sklearn.datasets import load_diabetes, load_iris, load_wine
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from posepipe.learn.tables.estimators.ensembles.bagging import BaggingClassifier
-from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier
+from posepipe.learn.tables.estimators.ensembles.extra_trees import ExtraTreesClassifier
+from posepipe.learn.tables.estimators.ensembles.forest import RandomForestClassifier, RandomForestRegressor
 from posepipe.learn.tables.estimators.trees.c45 import C45Classifier
 from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.estimators.trees.id3 import Id3Classifier
@@ -61,6 +62,27 @@ def test_limits_count_rows_as_scikit_learn_s_do(parameters):
     ours = CartRegressor(max_depth=3, **parameters).fit(X, y, weight)
     theirs = DecisionTreeRegressor(max_depth=3, random_state=0, **parameters).fit(X, y, weight)
     np.testing.assert_allclose(ours.predict(X), theirs.predict(X))
+
+
+@pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor])
+@pytest.mark.parametrize("light", [0.01, 1.0])
+def test_leaves_of_forests_have_as_many_rows_whatever_their_weights(forest, light):
+    X, y = load_wine(return_X_y=True)
+    weight = np.ones(len(y))
+    weight[0] = light
+    grown = forest(n_estimators=3, min_samples_leaf=20, bootstrap=False, random_state=0).fit(X, y, weight)
+    for leaves in grown.apply(X).T:
+        assert np.unique(leaves, return_counts=True)[1].min() >= 20
+
+
+def test_class_weights_count_in_validation_rows_given_and_held_out():
+    X, y = load_wine(return_X_y=True)
+    half = np.arange(len(y)) % 2 == 0
+    options = {"prune": "reduced-error", "class_weight": {0: 1.0, 1: 6.0, 2: 1.0}}
+    tree = CartClassifier(**options).fit(X[half], y[half], validation=(X[~half], y[~half]))
+    weight = np.array([1.0, 6.0, 1.0])[y[~half]]
+    wrong = tree.predict(X[~half]) != y[~half]
+    assert tree.validation_error_ == pytest.approx(np.average(wrong, weights=weight))
 
 
 def test_a_minimum_share_of_the_weight_is_scikit_learn_s():

@@ -31,6 +31,7 @@ from posepipe.learn.tables.estimators.ensembles.voting import VOTES, vote_shares
 from posepipe.learn.tables.estimators.trees.cart import CartClassifier, CartRegressor
 from posepipe.learn.tables.parameters import COUNT
 from posepipe.learn.tables.splitting.schema import refuse_missing_targets
+from posepipe.learn.tables.table_model import TableModel
 
 BAGGING: dict[str, list[Any]] = {
     "estimator": [HasMethods(["fit", "predict"]), None],
@@ -83,12 +84,15 @@ class _Bagging(BaseEstimator):
         n_drawn = self._bag_size(len(rows))
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         oob = OutOfBag(len(y), self._n_outputs())
+        schema = clone(learner).schema_of(X) if isinstance(learner, TableModel) else None
         self.estimators_ = []
         for number in range(self.n_estimators):
             rng = np.random.default_rng([seed, number])
             draws = np.zeros(len(y), np.int64)
             draws[rows] = draw_bag(len(rows), n_drawn, self.bootstrap, rng, probabilities)
             member = _with_seeds(clone(learner), rng)
+            if isinstance(member, TableModel):
+                member.known_schema = schema
             self.estimators_.append(self._fit_member(member, X, y, draws, weight if takes_weight else None))
             oob_rows = rows[draws[rows] == 0]
             if len(oob_rows):

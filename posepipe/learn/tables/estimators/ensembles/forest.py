@@ -41,8 +41,7 @@ class RandomForestClassifier(Forest, ClassifierTable):
     max_depth : int, maximum levels below the root; None = no limit
     max_leaf_nodes : int, maximum leaves of a tree, as in `CartClassifier`; None = no limit
     min_samples_split : int, minimum rows of a node that is split, or float, their share of the training rows
-    min_samples_leaf : int, minimum weight of a leaf, in units of the minimum row weight, or float, as a share of the
-        training rows
+    min_samples_leaf : int, minimum rows of a leaf, whatever their weights, or float, their share of the training rows
     min_weight_fraction_leaf : float, minimum weight of a leaf, as a share of the total. Class weights have little
         effect on pure leaves and need larger ones
     bootstrap : bool, draw a bag of N of the N rows with replacement for each tree

@@ -151,8 +151,11 @@ class Forest(TableModel):
         count = n_candidate_columns(self.max_features, len(table.kinds))
         depth = NO_LIMIT if self.max_depth is None else self.max_depth
         shuffle = self.importances == "permutation"
-        min_rows = count_of_rows(self.min_samples_leaf, len(table))
-        min_leaf = max(min_rows * weight.min(), self.min_weight_fraction_leaf * weight.sum())
+        min_leaf: float = count_of_rows(self.min_samples_leaf, len(table))
+        row_weight: np.ndarray | None = weight
+        if self.min_weight_fraction_leaf > 0:
+            min_leaf = max(min_leaf * weight.min(), self.min_weight_fraction_leaf * weight.sum())
+            row_weight = None
         return ForestGrowth(
             table=table,
             weight=weight,
@@ -161,6 +164,7 @@ class Forest(TableModel):
             rules=GrowthRules(depth, count, 0.0, max(2, count_of_rows(self.min_samples_split, len(table))), NO_LIMIT),
             max_leaf_nodes=self.max_leaf_nodes,
             min_leaf=min_leaf,
+            row_weight=row_weight,
             directions=candidate_combinations(self.combine, self.schema_, table, count),
             random_cuts=self.random_cuts,
             bootstrap=self.bootstrap,

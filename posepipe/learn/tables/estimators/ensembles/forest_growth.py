@@ -42,7 +42,8 @@ class ForestGrowth:
     criterion: int
     rules: GrowthRules
     max_leaf_nodes: int | None  #: maximum leaves of a tree
-    min_leaf: float  #: minimum weight of a leaf
+    min_leaf: float  #: minimum size of a leaf: rows or, without ``row_weight``, weight
+    row_weight: np.ndarray | None  #: float64 (N,)
     directions: Directions | None  #: draws combinations of columns, which replace single columns as candidates
     random_cuts: bool  #: draw one split of each candidate instead of searching the best one
     bootstrap: bool
@@ -61,6 +62,7 @@ class ForestGrowth:
             self.table,
             self.criterion,
             min_leaf=self.min_leaf,
+            row_weight=self.row_weight,
             directions=self.directions,
             only_directions=self.directions is not None,
             scan=RandomCuts(self._rng(number, CUTS)) if self.random_cuts else scan_columns,

@@ -106,7 +106,9 @@ class IsolationForest(OutlierMixin, TableModel):
             For an invalid table or parameter.
         """
         self._validate_params()
-        cells = self._learn_schema(validate_data(self, with_own_types(X), dtype=None, ensure_all_finite="allow-nan"), X)
+        cells = validate_data(self, with_own_types(X), dtype=None, ensure_all_finite="allow-nan")
+        self.schema_ = self._learn_schema(cells, X)
+        cells = self.schema_.encode(cells)
         self.max_samples_ = self._rows_of_a_tree(len(cells))
         seed = int(check_random_state(self.random_state).randint(1 << 31))
         kinds = self._split_kinds(ONE_VS_REST)

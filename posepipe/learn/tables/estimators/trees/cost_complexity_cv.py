@@ -16,7 +16,7 @@ from posepipe.learn.pruning import TOLERANCE
 from posepipe.learn.tables.estimators.trees.cart import CartClassifier
 from posepipe.learn.tables.parameters import NON_NEGATIVE
 from posepipe.learn.tables.single_tree import SingleTree
-from posepipe.learn.tables.splitting.schema import with_own_types
+from posepipe.learn.tables.splitting.schema import Schema, with_own_types
 
 
 class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
@@ -96,7 +96,8 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
         self.alphas_, self.leaves_ = path.alphas, path.leaves
         between = np.append(np.sqrt(path.alphas[:-1] * path.alphas[1:]), np.inf)  # of the last: the root alone
         folds = list(check_cv(self.cv, y, classifier=is_classifier(learner)).split(X, y))
-        errors = [self._errors(learner, X, y, sample_weight, train, test, between) for train, test in folds]
+        unpruned, schema = _unpruned(learner), clone(learner).schema_of(X)
+        errors = [self._errors(unpruned, schema, X, y, sample_weight, a, b, between) for a, b in folds]
         self.cv_errors_ = np.stack(errors, axis=1)
         mean = self.cv_errors_.mean(axis=1)
         allowed = mean.min() + TOLERANCE * mean.max()
@@ -104,7 +105,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
             deviation = self.cv_errors_[np.argmin(mean)].std(ddof=1)
             allowed += self.standard_errors * deviation / np.sqrt(len(folds))
         self.ccp_alpha_ = float(path.alphas[np.flatnonzero(mean <= allowed)[-1]])
-        self.estimator_ = _unpruned(learner).set_params(ccp_alpha=self.ccp_alpha_).fit(X, y, sample_weight)
+        self.estimator_ = unpruned.set_params(ccp_alpha=self.ccp_alpha_).fit(X, y, sample_weight)
         if is_classifier(learner):
             self.classes_ = self.estimator_.classes_
         return self
@@ -131,6 +132,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
     def _errors(
         self,
         learner: SingleTree,
+        schema: Schema,
         X: Any,
         y: np.ndarray,
         sample_weight: np.ndarray | None,
@@ -140,7 +142,8 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
     ) -> np.ndarray:
         """Error on the rows ``test`` of the subtrees that ``train`` grows, one for each alpha: float64 (S,)."""
         own = None if sample_weight is None else sample_weight[train]
-        full = _unpruned(learner)
+        full = clone(learner)
+        full.known_schema = schema
         full.fit(_safe_indexing(X, train), y[train], own)
         path = full._path(full.tree_)
         target, weight = y[test], np.ones(len(test))

@@ -267,3 +267,14 @@ def test_a_data_frame_reaches_the_learner_as_it_is():
 def test_a_parameter_that_does_not_fit_is_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         BaggingClassifier(**parameters).fit(np.eye(4), [0, 1, 0, 1])
+
+
+def test_a_category_that_a_bag_lacks_is_no_unknown_one():
+    X = [["rare"], *[["red"], ["blue"]] * 20]
+    y = np.arange(len(X)) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        bagging = BaggingClassifier(CartClassifier(unseen="error"), n_estimators=10, random_state=0).fit(X, y)
+        bagging.predict(X)
+    with pytest.raises(ValueError, match="'green' in column 'column 0', which training did not have"):
+        bagging.predict([["green"]])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numba
 import numpy as np
 import pytest
@@ -83,3 +85,11 @@ def test_a_tree_that_prunes_in_another_way_stays_on_the_path(learner):
     found = CostComplexityCV(learner, cv=4).fit(X, y)
     k = int(np.flatnonzero(found.alphas_ == found.ccp_alpha_)[0])
     assert found.estimator_.get_n_leaves() == found.leaves_[k]
+
+
+def test_a_category_that_a_fold_lacks_is_no_unknown_one():
+    X = [["rare"], *[["red"], ["blue"]] * 20]
+    y = np.arange(len(X)) % 2
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        CostComplexityCV(CartClassifier(unseen="error"), cv=5).fit(X, y)
