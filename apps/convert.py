@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from posepipe.body import BodyDefinition
     from posepipe.models.pose_model import PoseModel
-    from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.files.csv_file import CsvSink
     from posepipe.sinks.files.json_lines import ResultsHeader
     from posepipe.sinks.motion.motion_sink import MotionSink
@@ -272,7 +271,7 @@ def convert_results(source: Path, file: Path, model: str | None) -> None:
         show(line)
 
 
-def _make_sink(header: ResultsHeader, file: Path, model: str | None) -> BvhSink | CsvSink | MotionSink:
+def _make_sink(header: ResultsHeader, file: Path, model: str | None) -> CsvSink | MotionSink:
     from posepipe.sinks.files.csv_file import CsvSink
     from posepipe.sinks.motion.motion_formats import open_motion_sink
 
@@ -294,7 +293,7 @@ def _body(header: ResultsHeader, model: str | None) -> BodyDefinition:
     return body
 
 
-def _written(sink: BvhSink | CsvSink | MotionSink) -> list[str]:
+def _written(sink: CsvSink | MotionSink) -> list[str]:
     from posepipe.sinks.files.csv_file import CsvSink
 
     if isinstance(sink, CsvSink):

@@ -67,7 +67,6 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
 
 def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefinition) -> list[FrameSink]:
     """Make the sinks that the arguments ask for; nothing is opened yet."""
-    from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.files.result_formats import open_result_sink
     from posepipe.sinks.files.ros_poses import PoseRecordingSink
     from posepipe.sinks.images.pictures import PictureSink
@@ -76,9 +75,7 @@ def make_sinks(args: argparse.Namespace, header: ResultsHeader, body: BodyDefini
     from posepipe.sinks.streams.stream_formats import open_stream
 
     sinks: list[FrameSink] = [open_result_sink(args.out, header)]
-    if args.bvh:
-        sinks.append(BvhSink(args.bvh, body))
-    sinks += [open_motion_sink(path, body) for path in args.motion]
+    sinks += [open_motion_sink(path, body) for path in ([args.bvh] if args.bvh else []) + args.motion]
     about = {"source": header.source, "model": header.model}
     if args.masks:
         sinks.append(_mask_sink(args.masks, body, about, header.start_time_ns))
@@ -101,7 +98,6 @@ def _mask_sink(path: Path, body: BodyDefinition, about: dict[str, str], start_ti
 
 def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterator[str]:
     """Yield a line for every output besides the results file that exists now, also after an error."""
-    from posepipe.sinks.files.bvh import BvhSink
     from posepipe.sinks.motion.motion_sink import MotionSink
 
     named = {"masks": args.masks, "depth and people": args.record, "video": args.video, "pictures": args.pictures}
@@ -110,7 +106,7 @@ def what_was_written(args: argparse.Namespace, sinks: list[FrameSink]) -> Iterat
             yield f"{what} -> {path}"
     yield from (f"stream -> {address}" for address in args.stream)
     for sink in sinks:
-        if isinstance(sink, BvhSink | MotionSink):
+        if isinstance(sink, MotionSink):
             yield from map(str, sink.written) if sink.has_people else [f"no person to write to {sink.path}"]
 
 

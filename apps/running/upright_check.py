@@ -88,7 +88,7 @@ class _Found:
 
     def add(self, result: FrameResult) -> None:
         """Add the people of a frame."""
-        poses = [track.pose for track in result.people]
+        poses = [track.pose for track in result.people if track.pose.names]  # what is cut out is somebody in any case
         self.frames += bool(poses)
         self.correct += sum(pose.expected_correct for pose in poses)
         self._confidences += [pose.confidence for pose in poses]

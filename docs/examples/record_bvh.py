@@ -19,8 +19,8 @@ from posepipe.errors import PosepipeError
 from posepipe.models.registry import model_identity, model_path
 from posepipe.sinks import FrameSink, JsonLinesSink, ResultsHeader, read_results
 from posepipe.sinks.fan_out import FanOutSink
-from posepipe.sinks.files.bvh import BvhSink
 from posepipe.sinks.files.ros_poses import PoseRecordingSink
+from posepipe.sinks.motion.motion_formats import open_motion_sink
 from posepipe.sources import open_source
 
 MODEL = "person"
@@ -47,7 +47,7 @@ def main(arguments: list[str] | None = None) -> None:
     pipeline, model = Pipeline.load(MODEL, fit=False), model_identity(model_path(MODEL))
     body, results_file = pipeline.classifier.body, args.folder / "results.jsonl"
     with open_source(args.source, every_frame=True) as source:
-        start_ns, bvh = source.start_time_ns, BvhSink(args.folder / "person.bvh", body)
+        start_ns, bvh = source.start_time_ns, open_motion_sink(args.folder / "person.bvh", body)
         results = JsonLinesSink(results_file, ResultsHeader(body.joints, args.source, model, start_time_ns=start_ns))
         sinks: list[FrameSink] = [results, bvh]
         if args.source.startswith("camera:"):

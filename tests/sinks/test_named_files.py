@@ -21,7 +21,7 @@ def open_sink(path: str | Path):
 
 @pytest.mark.parametrize("suffix", [*MOTION_SUFFIXES, ".jsonl", ".csv"])
 def test_a_name_is_a_text_or_a_path(tmp_path, suffix):
-    files = tmp_path / f"a{suffix}", tmp_path / f"b{suffix}"
+    files = tmp_path / "one" / f"a{suffix}", tmp_path / "other" / f"a{suffix}"
     for name in (str(files[0]), files[1]):
         with open_sink(name) as sink:
             sink.write(result(0, (track(1, standing_m()),)))

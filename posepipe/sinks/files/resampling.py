@@ -14,16 +14,30 @@ MAX_GAP_STEPS = 1.5
 """More than one step, so that an uneven clock makes no gaps; less than two, so that a lost frame is one."""
 DEFAULT_FRAME_S = 1 / 30
 """Frame time where the timestamps define none, seconds."""
+ROUNDING_S = 1e-6
+"""Unit of the times of results."""
 MAX_FRAMES = 2_000_000
 """Eighteen hours at 30 frames a second; longer results have a damaged clock."""
 _MAX_FIRST = 2**53  # frames from the start of the run
 
 
-def median_frame_s(times_s: np.ndarray) -> float:
-    """Median time between frames, seconds; steps of zero or less do not count."""
+def frame_interval_s(times_s: np.ndarray) -> float:
+    """Time between frames, seconds: the median, without what rounding of the times adds to it.
+
+    Steps of zero or less do not count. Where most steps differ from the median by no more than results are rounded,
+    the clock is even, and the interval is their mean; or 1 / n s, where that lies within the rounding of n steps.
+    """
     steps = np.diff(times_s)
     steps = steps[steps > 0]
-    return float(np.median(steps)) if len(steps) else DEFAULT_FRAME_S
+    if not len(steps):
+        return DEFAULT_FRAME_S
+    median = float(np.median(steps))
+    even = steps[np.abs(steps - median) <= 1.5 * ROUNDING_S]
+    if 2 * len(even) <= len(steps) or median < 10 * ROUNDING_S:
+        return median
+    mean = float(even.mean())
+    exact = 1 / max(round(1 / mean), 1)
+    return exact if abs(exact - mean) <= 1.5 * ROUNDING_S / len(even) else mean
 
 
 def first_frame(times_s: np.ndarray, frame_s: float, start_s: float) -> int:

@@ -15,7 +15,7 @@ from posepipe.body import BodyDefinition
 from posepipe.errors import PosepipeError
 from posepipe.io.files import is_utf8, name_text, reserved
 from posepipe.results import FrameResult
-from posepipe.sinks.files.resampling import median_frame_s
+from posepipe.sinks.files.resampling import frame_interval_s
 from posepipe.sinks.images.drawing import draw_result
 
 CODECS = ("vp09", "mp4v")
@@ -98,7 +98,7 @@ class VideoSink:
         """Open the video and write the pending pictures."""
         height, width = self._pending[0].shape[:2]
         # the codec's clock resolves two decimals
-        fps = round(float(np.clip(1 / median_frame_s(np.array(self._times_s)), 1, 240)), 2)
+        fps = round(float(np.clip(1 / frame_interval_s(np.array(self._times_s)), 1, 240)), 2)
         for codec in CODECS:
             self._writer = cv2.VideoWriter(str(self.path), cv2.VideoWriter.fourcc(*codec), fps, (width, height))
             if self._writer.isOpened():

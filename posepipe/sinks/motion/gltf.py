@@ -1,6 +1,7 @@
 """Results as glTF (.glb): a skinned figure with an animated skeleton, for Blender, game engines and browsers.
 
-Bones have constant lengths, from `posepipe.kinematics.skeleton_fitting`. Units are metres; y is up, and the rest pose
+Bones have constant lengths, from `posepipe.kinematics.skeleton_fitting`, and turn about their own axes where bodies are
+fitted. Units are metres; y is up, and the rest pose
 faces +z. Content of the files: docs/reference/results.md.
 
 References
@@ -17,7 +18,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from posepipe.kinematics.skeleton_fitting import FittedSkeleton, fit_skeleton
+from posepipe.kinematics.skeleton_fitting import FittedSkeleton
 from posepipe.sinks.motion.person_motion import PersonMotion
 
 _MAGIC, _JSON_CHUNK, _BINARY_CHUNK = 0x46546C67, 0x4E4F534A, 0x004E4942
@@ -33,7 +34,7 @@ _RING_AT = 0.2
 
 def glb_bytes(motion: PersonMotion) -> bytes:
     """Return the content of a .glb file. Raises ValueError where no joint is known."""
-    skeleton = fit_skeleton(motion.body, motion.joints_m, motion.lengths_m, absent=motion.absent)
+    skeleton = motion.skeleton
     buffer = _Buffer()
     nodes = [{"name": f"person {motion.person}", "mesh": 0, "skin": 0}] + _joint_nodes(skeleton)
     document = {

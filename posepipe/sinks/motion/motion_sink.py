@@ -7,6 +7,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
+from typing import NamedTuple
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import counted
@@ -24,29 +25,44 @@ class WrittenMotion:
     path: Path
     person: int
     first_frame: int  #: frames from the start of the run to the start of the file
+    first_s: float  #: time of the first frame with the person, as in the results
     frames: int
     frame_s: float
     axes: str  #: "world" or "camera"
     left_out: int = 0  #: frames with the person whose times are not after those before
+    rigid_error_m: float | None = None  #: mean distance of rigid bones from the joints found; None = joints as found
 
     def __str__(self) -> str:
-        start = f", from frame {self.first_frame} on" if self.first_frame else ""
+        start = f", from {self.first_s:.3f} s on" if self.first_frame else ""
         start += told_left_out(self.left_out)
-        frames = counted(self.frames, "frame")
-        return f"person {self.person}: {frames} of {self.frame_s * 1000:.1f} ms{start}, {self.axes} axes -> {self.path}"
+        bones = "" if self.rigid_error_m is None else _told_error(self.rigid_error_m)
+        frames = f"{counted(self.frames, 'frame')} of {self.frame_s * 1000:.1f} ms"
+        return f"person {self.person}: {frames}{start}, {self.axes} axes{bones} -> {self.path}"
+
+
+def _told_error(error_m: float) -> str:
+    return f", rigid bones on average {error_m * 100:.1f} cm from the joints found"
+
+
+class MotionFormat(NamedTuple):
+    """What makes a file of motion."""
+
+    encode: Callable[[PersonMotion], bytes]  #: content of one person's file; ValueError where the format cannot hold it
+    rigid_bones: bool  #: instead of joints as found
 
 
 class MotionSink:
     """Writes one file of motion per person; a `FrameSink`.
 
-    Frames are even in time and people complete only at the end of the run. Until then joints are kept in memory and
-    no file is written. After a kill ``posepipe convert`` makes the same files from the run's results file.
+    Frames are even in time, bones of constant length, and people complete only at the end of the run. Until then joints
+    are kept in memory and no file is written. After a kill ``posepipe convert`` makes the same files from the run's
+    results file.
 
     Parameters
     ----------
     path : the file for a single person; several people get ``NAME-ID.SUFFIX`` each
     body : joints and parents
-    encode : makes the content of one person's file; raises ValueError where the format cannot hold it
+    format : MotionFormat
     whole : write nothing when the context ends with an error, instead of what came before it
 
     Raises
@@ -59,15 +75,15 @@ class MotionSink:
         self,
         path: str | Path,
         body: BodyDefinition,
-        encode: Callable[[PersonMotion], bytes],
+        format: MotionFormat,
         whole: bool = False,
     ) -> None:
         self.path = Path(path)
         self.written: tuple[WrittenMotion, ...] = ()  #: filled when the sink is closed
         self.has_people = False  #: whether any person was found
-        self._encode = encode
+        self._format = format
         self._whole = whole
-        self._collector = MotionCollector(body)
+        self._collector = MotionCollector(body, format.rigid_bones)
         self._closed = False
         self._reserved = ExitStack()
 
@@ -87,10 +103,21 @@ class MotionSink:
             write_each(self.path, self._collector.people(), self._write_person)
 
     def _write_person(self, person: int, path: Path) -> None:
-        motion = self._collector.motion(person)
-        replace_file(path, self._encode(motion))
-        about = motion.first_frame, len(motion.joints_m), motion.frame_s, motion.axes, motion.left_out
-        self.written += (WrittenMotion(path, person, *about),)
+        motion = self._collector.motion(person, path.name)
+        replace_file(path, self._format.encode(motion))
+        self.written += (
+            WrittenMotion(
+                path=path,
+                person=person,
+                first_frame=motion.first_frame,
+                first_s=motion.first_s,
+                frames=len(motion.joints_m),
+                frame_s=motion.frame_s,
+                axes=motion.axes,
+                left_out=motion.left_out,
+                rigid_error_m=motion.rigid_error_m if self._format.rigid_bones else None,
+            ),
+        )
 
     def __enter__(self) -> MotionSink:
         self._reserved.enter_context(reserved(self.path))  # an error at the end of a long run would lose its results

@@ -30,7 +30,7 @@ def trc_bytes(motion: PersonMotion) -> bytes:
     markers_m = motion.markers_m()[:, known]
     first, frames, rate = motion.first_frame + 1, len(markers_m), 1 / motion.frame_s
     lines = [
-        f"PathFileType\t4\t(X/Y/Z)\tperson-{motion.person}.trc",
+        f"PathFileType\t4\t(X/Y/Z)\t{motion.file_name}",
         "DataRate\tCameraRate\tNumFrames\tNumMarkers\tUnits\tOrigDataRate\tOrigDataStartFrame\tOrigNumFrames",
         f"{rate:.6f}\t{rate:.6f}\t{frames}\t{len(names)}\tm\t{rate:.6f}\t{first}\t{frames}",
         "Frame#\tTime\t" + "".join(f"{name}\t\t\t" for name in names),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -63,6 +66,17 @@ def test_people_found_when_turned_are_told_once(caplog, rotate, told):
 )
 def test_other_pictures_are_not_told_of(caplog, pipeline):
     play(pipeline)
+    assert not caplog.messages
+
+
+def test_poses_without_a_joint_are_nobody(caplog):
+    class NoJoints(FoundWhen):
+        def step(self, frame):
+            return replace(super().step(frame), people=(Track(1, Pose.of({})),))
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        play(NoJoints(turned=0.9))
     assert not caplog.messages
 
 

@@ -9,8 +9,8 @@ from posepipe.sinks.files.resampling import (
     DEFAULT_FRAME_S,
     MAX_GAP_S,
     first_frame,
+    frame_interval_s,
     in_long_gaps,
-    median_frame_s,
     resample,
 )
 
@@ -20,9 +20,28 @@ def one_joint(*x):
 
 
 def test_the_median_step_ignores_gaps_and_steps_of_zero_or_less():
-    assert median_frame_s(np.array([0, 0.1, 0.2, 5.0, 5.1, 5.1, 4.0, 4.1])) == pytest.approx(0.1)
+    assert frame_interval_s(np.array([0, 0.1, 0.2, 5.0, 5.1, 5.1, 4.0, 4.1])) == pytest.approx(0.1)
     for times in ([], [3.0], [1.0, 1.0], [2.0, 1.0]):
-        assert median_frame_s(np.array(times)) == DEFAULT_FRAME_S
+        assert frame_interval_s(np.array(times)) == DEFAULT_FRAME_S
+
+
+@pytest.mark.parametrize("rate", [1, 5, 15, 24, 25, 30, 60, 120])
+@pytest.mark.parametrize("frames", [2, 3, 11, 1000])
+def test_rounded_times_of_an_even_clock_give_its_rate(rate, frames):
+    times_s = np.round(np.arange(frames) / rate, 6)
+    assert 1 / frame_interval_s(times_s) == pytest.approx(rate, abs=1e-9)
+    lost = np.delete(times_s, slice(4, 6))
+    assert 1 / frame_interval_s(lost) == pytest.approx(rate, abs=1e-9)
+
+
+@pytest.mark.parametrize(("rate", "within"), [(29.97, 1e-5), (30.3, 1e-5)])
+def test_a_rate_that_is_no_whole_number_stays(rate, within):
+    assert 1 / frame_interval_s(np.round(np.arange(900) / rate, 6)) == pytest.approx(rate, abs=within)
+
+
+def test_an_uneven_clock_gives_the_median():
+    times_s = np.cumsum(np.resize([0.030, 0.033, 0.041], 300))
+    assert frame_interval_s(times_s) == pytest.approx(0.033)
 
 
 def test_even_times_change_nothing():

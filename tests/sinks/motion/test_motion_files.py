@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import struct
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -17,7 +18,7 @@ from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.sinks import JsonLinesSink, ResultsHeader
 from posepipe.sinks.motion.motion_formats import MOTION_SUFFIXES, open_motion_sink
-from tests.support.found_people import FLOOR, one_person, result, standing_m, track, track_of, true_walk_m
+from tests.support.found_people import FLOOR, fitted, one_person, result, standing_m, track, track_of, true_walk_m
 from tests.support.paths import EXAMPLES
 
 NEW = [suffix for suffix in MOTION_SUFFIXES if suffix != ".bvh"]
@@ -47,7 +48,7 @@ def with_gaps(xyz_m):
 def read_trc(path):
     """Marker names, rate, times and places (T, J, 3) of a TRC file; NaN = empty."""
     lines = path.read_text().split("\n")
-    assert lines[0].startswith("PathFileType\t4\t(X/Y/Z)")
+    assert lines[0] == f"PathFileType\t4\t(X/Y/Z)\t{path.name}"
     names = lines[3].split("\t")[2:-1:3]
     rows = [line.split("\t") for line in lines[6:] if line]
     assert {len(cells) for cells in (lines[3].split("\t"), lines[4].split("\t"), *rows)} == {3 + 3 * len(names)}
@@ -174,6 +175,27 @@ def test_a_walk_in_gltf_is_where_it_was_walked(tmp_path, walk_m):
     assert errors.max() < 0.01
 
 
+def test_gltf_bones_of_fitted_bodies_turn_about_themselves(tmp_path):
+    elbow, wrist = (HUMAN.joint_index(f"left_{name}") for name in ("elbow", "wrist"))
+    axis = standing_m()[wrist] - standing_m()[elbow]
+    axis /= np.linalg.norm(axis)
+    frames = []
+    for index, found in enumerate(one_person(np.stack([standing_m()] * 5))):
+        turns = np.tile([0.0, 0.0, 0.0, 1.0], (20, 1))
+        turns[elbow] = Rotation.from_rotvec(np.radians(20 * index) * axis).as_quat()
+        (person,) = found.people
+        frames.append(replace(found, people=(replace(person, fit=replace(fitted(person).fit, rotations_xyzw=turns)),)))
+    write(tmp_path / "a.glb", frames)
+    document, array = open_glb(tmp_path / "a.glb")
+    (animation,) = document["animations"]
+    node = next(k for k, each in enumerate(document["nodes"]) if each["name"] == "left_elbow")
+    wanted = {"node": node, "path": "rotation"}
+    (channel,) = (each for each in animation["channels"] if each["target"] == wanted)
+    turned = Rotation.from_quat(array(animation["samplers"][channel["sampler"]]["output"], 4))
+    turned_deg = np.degrees((turned * turned[0].inv()).magnitude())
+    np.testing.assert_allclose(turned_deg, [0, 20, 40, 60, 80], atol=0.05)
+
+
 def test_all_faces_of_all_bones_look_outwards(tmp_path, walk_m):
     write(tmp_path / "a.glb", one_person(walk_m))
     document, array = open_glb(tmp_path / "a.glb")
@@ -244,7 +266,7 @@ def test_several_people_get_a_file_each(tmp_path, suffix):
     written = write(tmp_path / f"a{suffix}", frames)
     assert sorted(path.name for path in tmp_path.iterdir()) == [f"a-7{suffix}", f"a-9{suffix}"]
     assert [(each.person, each.first_frame, each.frames) for each in written] == [(7, 0, 10), (9, 4, 6)]
-    assert "from frame 4 on" in str(written[1])
+    assert "from 0.133 s on" in str(written[1])
 
 
 @pytest.mark.parametrize("suffix", MOTION_SUFFIXES)
@@ -290,13 +312,12 @@ def test_a_long_run_has_more_frames_than_16_bits(tmp_path):
 @pytest.mark.parametrize("suffix", NEW)
 def test_results_are_converted_to_the_bytes_of_the_run(tmp_path, suffix, walk_m, capsys):
     frames = one_person(walk_m[:10], floor=FLOOR)
-    write(tmp_path / f"run{suffix}", frames)
+    write(tmp_path / "run" / f"a{suffix}", frames)
     with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m")) as lines:
         for one in frames:
             lines.write(one)
-    assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / f"made{suffix}")]) == 0
-    made, wanted = ((tmp_path / f"{name}{suffix}").read_bytes() for name in ("made", "run"))
-    assert made == wanted
+    assert main(["convert", str(tmp_path / "r.jsonl"), str(tmp_path / f"a{suffix}")]) == 0
+    assert (tmp_path / f"a{suffix}").read_bytes() == (tmp_path / "run" / f"a{suffix}").read_bytes()
     assert "person 1: 10 frames" in capsys.readouterr().out
 
 

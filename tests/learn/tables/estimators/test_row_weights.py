@@ -66,7 +66,7 @@ def test_limits_count_rows_as_scikit_learn_s_do(parameters):
 
 @pytest.mark.parametrize("forest", [RandomForestClassifier, ExtraTreesClassifier, RandomForestRegressor])
 @pytest.mark.parametrize("light", [0.01, 1.0])
-def test_leaves_of_forests_have_as_many_rows_whatever_their_weights(forest, light):
+def test_weights_leave_the_rows_of_a_forest_s_leaves(forest, light):
     X, y = load_wine(return_X_y=True)
     weight = np.ones(len(y))
     weight[0] = light
@@ -75,7 +75,7 @@ def test_leaves_of_forests_have_as_many_rows_whatever_their_weights(forest, ligh
         assert np.unique(leaves, return_counts=True)[1].min() >= 20
 
 
-def test_class_weights_count_in_validation_rows_given_and_held_out():
+def test_class_weights_count_in_given_validation_rows():
     X, y = load_wine(return_X_y=True)
     half = np.arange(len(y)) % 2 == 0
     options = {"prune": "reduced-error", "class_weight": {0: 1.0, 1: 6.0, 2: 1.0}}

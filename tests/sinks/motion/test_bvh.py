@@ -17,7 +17,8 @@ from posepipe.camera import Extrinsics
 from posepipe.errors import PosepipeError
 from posepipe.kinematics.skeleton_fitting import FittedSkeleton
 from posepipe.sinks import JsonLinesSink, ResultsHeader, read_results
-from posepipe.sinks.files.bvh import BvhSink, bvh_text
+from posepipe.sinks.motion.bvh import bvh_text
+from posepipe.sinks.motion.motion_formats import open_motion_sink
 from synth.motion.mocap.bvh import read_bvh as read_capture
 from tests.reference.sinks.bvh import read_bvh
 from tests.support.found_people import FLOOR, fitted, one_person, result, standing_m, track, track_of, true_walk_m
@@ -26,7 +27,7 @@ CM = 0.01
 
 
 def write(path, results, body=HUMAN):
-    with BvhSink(path, body) as sink:
+    with open_motion_sink(path, body) as sink:
         for one in results:
             sink.write(one)
     return sink.written
@@ -48,7 +49,7 @@ def test_a_walk_is_read_back_where_it_was_walked(tmp_path):
     assert errors.shape == (60, 20)
     assert errors.mean() < 0.001  # a rendered person is almost rigid
     assert errors.max() < 0.01
-    assert written.mean_error_m == pytest.approx(errors.mean(), abs=1e-5)
+    assert written.rigid_error_m == pytest.approx(errors.mean(), abs=1e-5)
     assert (written.person, written.first_frame, written.frames, written.axes) == (1, 0, 60, "camera")
 
 
@@ -91,7 +92,7 @@ def test_a_results_file_gives_the_same_bvh_file(tmp_path, floor):
     with JsonLinesSink(tmp_path / "r.jsonl", ResultsHeader(HUMAN.joints, "s", "m", fitted=True)) as lines:
         for each in results:
             lines.write(each)
-    with BvhSink(tmp_path / "converted.bvh", HUMAN) as sink:
+    with open_motion_sink(tmp_path / "converted.bvh", HUMAN) as sink:
         for row in read_results(tmp_path / "r.jsonl").frames:
             sink.write_row(row)
     assert (tmp_path / "converted.bvh").read_bytes() == (tmp_path / "run.bvh").read_bytes()
@@ -153,7 +154,7 @@ def test_a_lost_arm_goes_with_the_person_who_walks_on(tmp_path):
     found_m[70:, lost] = np.nan
     (written,) = write(tmp_path / "a.bvh", one_person(found_m))
     np.testing.assert_allclose(joints_of(tmp_path / "a.bvh"), walk_m * [1, -1, -1], atol=1e-3)
-    assert written.mean_error_m < 1e-3
+    assert written.rigid_error_m < 1e-3
 
 
 def test_times_that_are_uneven_become_even(tmp_path):
@@ -243,7 +244,7 @@ def test_names_with_spaces_are_one_word(tmp_path):
 def test_an_unwritable_path_is_an_error_before_the_first_frame(tmp_path, place):
     (tmp_path / "file").write_text("")
     (tmp_path / "folder.bvh").mkdir()
-    with pytest.raises(PosepipeError, match=r"\.bvh: "), BvhSink(tmp_path / place, HUMAN):
+    with pytest.raises(PosepipeError, match=r"\.bvh: "), open_motion_sink(tmp_path / place, HUMAN):
         pass
 
 
