@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from apps.options.input_files import files_read, refuse_to_replace
 from apps.options.value_types import bvh_file, masks_place, motion_file, recording_file, video_file
@@ -21,17 +21,33 @@ if TYPE_CHECKING:
 _OUTPUTS = ("out", "bvh", "motion", "masks", "record", "video", "pictures")
 
 
+class _Once(argparse.Action):
+    """An option that may be given once: of two outputs the first would not be written."""
+
+    def __call__(self, parser: argparse.ArgumentParser, args: argparse.Namespace, value: Any, name: Any = None) -> None:
+        if getattr(args, self.dest) is not self.default:
+            raise argparse.ArgumentError(self, "wanted one value, got two")
+        setattr(args, self.dest, value)
+
+
 def add_sink_options(parser: argparse.ArgumentParser) -> None:
     """Add the results file and all other outputs."""
     group = parser.add_argument_group("where results go (docs/reference/results.md)")
     group.add_argument(
         "--out",
+        action=_Once,
         type=Path,
         default=Path("results.jsonl"),
         metavar="FILE",
         help="JSON lines, or a table if the name ends in .csv (default: results.jsonl)",
     )
-    group.add_argument("--bvh", type=bvh_file, metavar="FILE.bvh", help="also write motion capture, one file a person")
+    group.add_argument(
+        "--bvh",
+        action=_Once,
+        type=bvh_file,
+        metavar="FILE.bvh",
+        help="also write motion capture, one file a person",
+    )
     group.add_argument(
         "--motion",
         type=motion_file,
@@ -42,12 +58,17 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument(
         "--masks",
+        action=_Once,
         type=masks_place,
         metavar="DIR|FILE.mcap",
         help="also write whose pixel and which part each pixel is: PNGs, or topics beside the depth",
     )
     group.add_argument(
-        "--record", type=recording_file, metavar="FILE.mcap", help="also record depth and people, as a ROS 2 recording"
+        "--record",
+        action=_Once,
+        type=recording_file,
+        metavar="FILE.mcap",
+        help="also record depth and people, as a ROS 2 recording",
     )
     group.add_argument(
         "--stream",
@@ -58,8 +79,12 @@ def add_sink_options(parser: argparse.ArgumentParser) -> None:
         help="also send to other programs: tcp://:PORT (they connect), udp://HOST:PORT, osc://HOST:PORT,"
         " foxglove:// (the app connects) or ros2:// (topics of ROS 2); repeatable",
     )
-    group.add_argument("--video", type=video_file, metavar="FILE.mp4", help="also write an annotated video")
-    group.add_argument("--pictures", type=Path, metavar="DIR", help="also write an annotated image of every frame")
+    group.add_argument(
+        "--video", action=_Once, type=video_file, metavar="FILE.mp4", help="also write an annotated video"
+    )
+    group.add_argument(
+        "--pictures", action=_Once, type=Path, metavar="DIR", help="also write an annotated image of every frame"
+    )
     group.add_argument(
         "--overwrite", action="store_true", help="replace the recordings of --record and --masks if they exist"
     )

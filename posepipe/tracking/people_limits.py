@@ -7,14 +7,18 @@ from numbers import Integral
 
 from posepipe.results import Track
 
+LEAD = 0.1
+"""Lead in mean confidence by which somebody newer takes the place of another: people who are found equally well would
+take turns from frame to frame."""
+
 
 def within_limits(tracks: Sequence[Track], max_people: int | None, min_confidence: float) -> list[bool]:
-    """Tell who is in the result.
+    """Tell who is in the result: those of highest confidence, and of people about equally sure who came first.
 
     Parameters
     ----------
-    tracks : of one frame
-    max_people : how many of highest confidence are; None = all
+    tracks : of one frame; who came later has a higher id
+    max_people : how many are; None = all
     min_confidence : mean confidence of their joints, from 0 to 1
 
     Returns
@@ -32,5 +36,12 @@ def within_limits(tracks: Sequence[Track], max_people: int | None, min_confidenc
     if not 0 <= min_confidence <= 1:
         raise ValueError(f"min_confidence: wanted a number from 0 to 1, got {min_confidence}")
     confidences = [track.pose.confidence for track in tracks]
-    ranking = sorted(range(len(tracks)), key=lambda row: -confidences[row])[:max_people]
-    return [row in ranking and confidences[row] >= min_confidence for row in range(len(tracks))]
+    waiting = sorted(range(len(tracks)), key=lambda row: tracks[row].id)
+    chosen = set()
+    while waiting and len(chosen) != max_people:
+        best = waiting[0]
+        for row in waiting:
+            best = row if confidences[row] > confidences[best] + LEAD else best
+        waiting.remove(best)
+        chosen.add(best)
+    return [row in chosen and confidences[row] >= min_confidence for row in range(len(tracks))]

@@ -20,6 +20,7 @@ TYPED = {
     "run a --frame-step x": "--frame-step: wanted a whole number from 1 up, got 'x'; see posepipe run --help",
     "run a --rotate 5": "--rotate: wanted one of 0, 90, 180, 270; got 5; see posepipe run --help",
     "run a --rotate x": "--rotate: wanted a whole number, got 'x'; see posepipe run --help",
+    "run a --out a.csv --out b.csv": "--out: wanted one value, got two; see posepipe run --help",
     "run a --video": "--video: wanted a value, got none; see posepipe run --help",
     "run a --realtime=3": "--realtime: wanted no value, got '3'; see posepipe run --help",
     "run a --re": "ambiguous option: --re could match --realtime, --record, --resume; see posepipe run --help",
