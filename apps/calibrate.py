@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Sequence
 from pathlib import Path
@@ -67,6 +68,8 @@ def run(args: argparse.Namespace) -> None:
     if args.out.is_file():
         raise PosepipeError(f"--out {args.out} is a file; give the name of a folder")
     each = each_source(args)
+    if twice := _given_twice(each):
+        raise PosepipeError(f"{twice} is given twice; wanted the SOURCE, or the --topic, of another camera")
     files = [args.out / f"camera-{number}.json" for number in range(1, len(each) + 1)]
     refuse_to_replace(args, [("--out", file) for file in files])
     for file in files:
@@ -78,6 +81,12 @@ def run(args: argparse.Namespace) -> None:
         calibration = CameraCalibration([Pipeline.from_model(model) for _ in sources], world)
     _play(sources, calibration)
     _write(files, each, calibration.find(args.max_offset))
+
+
+def _given_twice(each: Sequence[argparse.Namespace]) -> str | None:
+    """The first source that is the same camera as one before it."""
+    places = [(os.path.realpath(one.source), one.topic) for one in each]
+    return next((str(one.source) for row, one in enumerate(each) if places[row] in places[:row]), None)
 
 
 def _play(sources: list[FrameSource], calibration: CameraCalibration) -> None:

@@ -30,6 +30,12 @@ if TYPE_CHECKING:
     from posepipe.sinks import FrameSink
     from posepipe.sources import FrameSource
 
+NOBODY_FRAMES = 30
+NOBODY = (
+    "nobody was found; if there is somebody: is the picture upright (--rotate), do `posepipe info` and a tape measure"
+    " agree on distances, is the whole body in view? (docs/getting-started/first-recording.md)"
+)
+"""What to try where that many frames show nobody."""
 HELP = "find people's 3D joints in depth frames, and write, record or stream them"
 EXAMPLES = (
     "posepipe run frames/ --out results.jsonl           # a folder of 16-bit PNGs with camera.json",
@@ -140,3 +146,5 @@ def _find_people(
             seen = f"{counted(counter.frames, 'frame')}{lost}, {counter.frames_with_people} with people in view"
             for line in (f"{seen} -> {args.out}", *what_was_written(args, of_source.sinks)):
                 show(line, file=summary_file)
+        if counter.frames >= NOBODY_FRAMES and not counter.frames_with_people:
+            show(NOBODY, file=summary_file)

@@ -46,7 +46,8 @@ def clean_depth(depth: np.ndarray) -> np.ndarray:
         with np.errstate(over="ignore"):  # float32 overflow becomes infinity, and so no reading
             depth_m = depth.astype(np.float32, copy=False)
     else:
-        raise ValueError(f"depth must be floating point metres or uint16 millimetres, got {depth.dtype}")
+        advice = "; of whole millimetres give depth.astype(np.uint16)" if depth.dtype.itemsize > 1 else ""
+        raise ValueError(f"depth must be floating point metres or uint16 millimetres, got {depth.dtype}{advice}")
     depth_m = np.ascontiguousarray(depth_m)  # kernels are compiled for row-major layout only
     with np.errstate(invalid="ignore"):
         usable = (depth_m >= MIN_DEPTH_M) & (depth_m <= MAX_DEPTH_M)

@@ -84,6 +84,7 @@ def _find_people(
     watchers: list[FrameSink],
 ) -> None:
     """Send the results of all sources to all sinks, then print how many there are and where."""
+    from apps.running.common_view_check import CommonViewCheck
     from apps.running.completed_sinks import CompletedSinks
     from apps.terminal.progress import ProgressBar
     from posepipe.sinks.counting import CountingSink
@@ -106,7 +107,7 @@ def _find_people(
     summary_file = sys.stderr if is_standard_output(args.out) else sys.stdout
     try:
         with bar:
-            joined.run(sources, CompletedSinks([*sinks, *watchers, counter]), offsets_s)
+            joined.run(sources, CompletedSinks([*sinks, *watchers, CommonViewCheck(), counter]), offsets_s)
     finally:
         if counter.frames:
             seen = f"{counter.frames_with_people} with people in view of {len(sources)} cameras"

@@ -1,8 +1,8 @@
 """Count squats and report how deep and how even they are: python squat_counter.py SOURCE prints a line a repetition.
 
 A repetition begins when both knees are bent by more than DOWN_DEG and ends when one is bent by less than UP_DEG; 0 is a
-straight leg. A step bends one knee, or both for a moment, and does not count. The knees are reported at the deepest
-moment; a knee of low confidence then is a "?".
+straight leg. A step bends one knee, or both for a moment, and does not count where both are seen. The knees are
+reported at the deepest moment; a knee of low confidence then is a "?".
 """
 
 import argparse

@@ -37,7 +37,7 @@ def within_limits(tracks: Sequence[Track], max_people: int | None, min_confidenc
         raise ValueError(f"min_confidence: wanted a number from 0 to 1, got {min_confidence}")
     confidences = [track.pose.confidence for track in tracks]
     waiting = sorted(range(len(tracks)), key=lambda row: tracks[row].id)
-    chosen = set()
+    chosen: set[int] = set()
     while waiting and len(chosen) != max_people:
         best = waiting[0]
         for row in waiting:

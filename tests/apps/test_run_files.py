@@ -149,3 +149,12 @@ def test_results_as_source_are_named_as_what_they_are(pack, tmp_path, capsys, mo
     for words in ("run results.jsonl", "run pack.npz results.jsonl", "record results.jsonl r.mcap"):
         line = error_of(capsys, *words.split())
         assert "results.jsonl: the file holds results of a run and no depth; give the recording that they are" in line
+
+
+@pytest.mark.parametrize(("frames", "told"), [(40, True), (5, False)])
+def test_a_run_that_finds_nobody_says_what_to_try(tmp_path, capsys, frames, told):
+    lens = np.array([140.0, 140.0, 79.5, 59.5])
+    np.savez(tmp_path / "wall.npz", depth_mm=np.full((frames, 120, 160), 2000, np.uint16), K=lens)
+    words = ["run", str(tmp_path / "wall.npz"), "--out", str(tmp_path / "r.jsonl"), "--model", "person-fast"]
+    assert main(words) == 0
+    assert ("nobody was found; if there is somebody: is the picture upright" in capsys.readouterr().out) == told

@@ -38,16 +38,31 @@ def empty(tmp_path):
     return tmp_path / "empty.npz"
 
 
+@pytest.fixture
+def again(empty):
+    """The same, of another camera."""
+    copy = empty.with_name("again.npz")
+    copy.write_bytes(empty.read_bytes())
+    return copy
+
+
 def test_one_camera_is_none_to_calibrate(empty, capsys):
     assert "wanted the SOURCEs of at least two cameras" in error_of(capsys, "calibrate", empty)
 
 
-def test_a_file_is_no_folder_to_write_to(empty, capsys):
-    assert "give the name of a folder" in error_of(capsys, "calibrate", empty, empty, "--out", empty)
+def test_a_camera_given_twice_is_one_camera(empty, tmp_path, capsys):
+    link = tmp_path / "link.npz"
+    link.symlink_to(empty)
+    for same in (empty, link):
+        assert "is given twice; wanted the SOURCE" in error_of(capsys, "calibrate", empty, same)
 
 
-def test_a_camera_without_a_floor_needs_its_pose(empty, tmp_path, capsys):
-    words = ["calibrate", empty, empty, "--out", tmp_path / "poses"]
+def test_a_file_is_no_folder_to_write_to(empty, again, capsys):
+    assert "give the name of a folder" in error_of(capsys, "calibrate", empty, again, "--out", empty)
+
+
+def test_a_camera_without_a_floor_needs_its_pose(empty, again, tmp_path, capsys):
+    words = ["calibrate", empty, again, "--out", tmp_path / "poses"]
     assert "camera 1 sees no floor" in error_of(capsys, *words)
     pose = tmp_path / "pose.json"
     pose.write_text(json.dumps({"T_world_camera": [[1, 0, 0, 0], [0, 0, 1, 0], [0, -1, 0, 1.5], [0, 0, 0, 1]]}))
@@ -55,14 +70,14 @@ def test_a_camera_without_a_floor_needs_its_pose(empty, tmp_path, capsys):
     assert not (tmp_path / "poses").exists()
 
 
-def test_poses_are_printed_before_they_are_written(empty, tmp_path, capsys, monkeypatch):
+def test_poses_are_printed_before_they_are_written(empty, again, tmp_path, capsys, monkeypatch):
     def full_disk(path, *pose):
         raise PosepipeError(f"{path}: No space left on device")
 
     cameras = [CalibratedCamera(Extrinsics(np.eye(3), np.array([0, 0, height_m])), None) for height_m in (1.5, 2.5)]
     monkeypatch.setattr("posepipe.multiview.calibration.CameraCalibration.find", lambda *given: cameras)
     monkeypatch.setattr("posepipe.camera.extrinsics_file.write_extrinsics", full_disk)
-    assert main(["calibrate", str(empty), str(empty), "--out", str(tmp_path / "poses")]) == 1
+    assert main(["calibrate", str(empty), str(again), "--out", str(tmp_path / "poses")]) == 1
     first, second = capsys.readouterr().out.splitlines()
     assert "camera 1: 1.50 m above the floor" in first
     assert "camera 2: 2.50 m above the floor" in second
@@ -70,7 +85,7 @@ def test_poses_are_printed_before_they_are_written(empty, tmp_path, capsys, monk
 
 @pytest.mark.parametrize("origin_m", [(0, 0, 0), (4, -3, 0)])
 @pytest.mark.parametrize("heading_deg", [0, 90])
-def test_a_camera_is_beside_the_first_in_any_world(heading_deg, origin_m, empty, tmp_path, capsys, monkeypatch):
+def test_a_camera_is_beside_the_first_in_any_world(heading_deg, origin_m, empty, again, tmp_path, capsys, monkeypatch):
     level = Extrinsics.above_floor(Plane((0.0, -1.0, 0.0), 1.5))
     turn = Rotation.from_euler("z", heading_deg, degrees=True).as_matrix()
     first = Extrinsics(turn @ level.rotation, turn @ level.translation_m + origin_m)
@@ -78,24 +93,24 @@ def test_a_camera_is_beside_the_first_in_any_world(heading_deg, origin_m, empty,
     second = Extrinsics(first.rotation, first.world_points(walk.motion.translation_m))
     found = [CalibratedCamera(first), CalibratedCamera(second, walk)]
     monkeypatch.setattr("posepipe.multiview.calibration.CameraCalibration.find", lambda *given: found)
-    assert main(["calibrate", str(empty), str(empty), "--out", str(tmp_path / "poses")]) == 0
+    assert main(["calibrate", str(empty), str(again), "--out", str(tmp_path / "poses")]) == 0
     line = capsys.readouterr().out.splitlines()[1]
     assert "camera 2: 1.50 m above the floor, +2.00 m to the right of camera 1 and +1.00 m ahead" in line
 
 
-def test_the_line_for_run_reads_sources_as_calibrate_did(empty, tmp_path, capsys, monkeypatch):
+def test_the_line_for_run_reads_sources_as_calibrate_did(empty, again, tmp_path, capsys, monkeypatch):
     poses = [CalibratedCamera(Extrinsics(np.eye(3), np.array([0, 0, height_m]))) for height_m in (1.5, 2.5)]
     monkeypatch.setattr("posepipe.multiview.calibration.CameraCalibration.find", lambda *given: poses)
     write_camera_file(tmp_path / "lens.json", CameraFile(64, 48, Intrinsics(60, 60, 31, 23), 0.001, 30.0))
     reading = ["--camera", str(tmp_path / "lens.json"), "--rotate", "0", "--rotate", "180", "--mirror"]
     others = ["--model", "person-fast", "--start", "0.01", "--out", str(tmp_path)]
-    assert main(["calibrate", str(empty), str(empty), *reading, *others]) == 0
+    assert main(["calibrate", str(empty), str(again), *reading, *others]) == 0
     words = shlex.split(capsys.readouterr().out.splitlines()[-1])
     args = build_parser().parse_args(words[1:])
     assert [one.rotate for one in each_source(args)] == [0, 180]
     assert [one.camera for one in each_source(args)] == [str(tmp_path / "lens.json")] * 2
     assert [one.extrinsics for one in each_source(args)] == [tmp_path / f"camera-{number}.json" for number in (1, 2)]
-    assert (args.source, args.further, args.mirror, args.model) == (str(empty), [str(empty)], True, "person-fast")
+    assert (args.source, args.further, args.mirror, args.model) == (str(empty), [str(again)], True, "person-fast")
 
 
 @pytest.mark.slow
