@@ -37,6 +37,16 @@ class PruningPath:
     def __len__(self) -> int:
         return len(self.alphas)
 
+    @property
+    def ccp_alphas(self) -> np.ndarray:
+        """`alphas`, by scikit-learn's name."""
+        return self.alphas
+
+    @property
+    def impurities(self) -> np.ndarray:
+        """`risks`, by scikit-learn's name."""
+        return self.risks
+
     def subtree(self, k: int) -> Tree:
         """Return subtree k; -1 is the root alone."""
         return self.tree.collapse(self.closed_at <= range(len(self))[k])

@@ -91,7 +91,7 @@ class SingleTree(TableModel):
         self.tree_ = self._prune(stopped, held_out, table, growth_weight)
         return self
 
-    def cost_complexity_path(self, X: Any, y: Any, sample_weight: Any = None) -> cost_complexity.PruningPath:
+    def cost_complexity_pruning_path(self, X: Any, y: Any, sample_weight: Any = None) -> cost_complexity.PruningPath:
         """Grow the full tree and return its cost-complexity path.
 
         Parameters

@@ -133,8 +133,8 @@ class PngFolderWriter:
         self._place = self.folder  # where files are written
         with disk_errors(self.folder):
             (self.folder.parent if whole else self.folder).mkdir(parents=True, exist_ok=True)
-        if self.folder.exists() and list_pngs(self.folder):
-            raise SourceError(self.folder, "already holds PNGs; give a new folder")
+        if self.folder.exists() and (list_pngs(self.folder) or (self.folder / TIMES_NAME).exists()):
+            raise SourceError(self.folder, f"already holds PNGs, or a list of them ({TIMES_NAME}); give a new folder")
         if whole:
             self._place = temporary_name(Path(os.path.realpath(self.folder)))  # a link is followed
         try:

@@ -180,6 +180,15 @@ def test_a_writer_refuses_a_folder_with_images(folder, tmp_path):
         write_png_folder(tmp_path / "none", [])
 
 
+def test_a_writer_refuses_the_list_of_removed_images(folder, tmp_path):
+    frames = list(PngFolder(folder))
+    write_png_folder(tmp_path / "again", frames, fps=30.0)
+    for image in (tmp_path / "again").glob("*.png"):
+        image.unlink()
+    with pytest.raises(SourceError, match=r"already holds PNGs, or a list of them \(depth\.txt\)"):
+        write_png_folder(tmp_path / "again", frames, fps=30.0)
+
+
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(PosepipeError, match="file"):

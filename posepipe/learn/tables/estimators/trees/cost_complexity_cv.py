@@ -57,7 +57,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
     """
 
     _parameter_constraints: ClassVar[dict] = {
-        "estimator": [HasMethods(["fit", "cost_complexity_path"]), None],
+        "estimator": [HasMethods(["fit", "cost_complexity_pruning_path"]), None],
         "cv": ["cv_object"],
         "standard_errors": NON_NEGATIVE,
     }
@@ -90,7 +90,7 @@ class CostComplexityCV(MetaEstimatorMixin, BaseEstimator):
         learner = self._learner()
         X, y, sample_weight = indexable(X, y, sample_weight)
         sample_weight = None if sample_weight is None else _check_sample_weight(sample_weight, X)
-        path = clone(learner).cost_complexity_path(X, y, sample_weight)
+        path = clone(learner).cost_complexity_pruning_path(X, y, sample_weight)
         validate_data(self, with_own_types(X), skip_check_array=True)
         y = np.ravel(y)
         self.alphas_, self.leaves_ = path.alphas, path.leaves

@@ -121,7 +121,7 @@ def test_trees_of_a_forest_stay_within_the_leaves():
 @pytest.mark.parametrize("learner", [Id3Classifier(), C45Classifier(prune=None, min_samples_leaf=1)], ids=repr)
 def test_weak_links_of_multiway_trees_are_closed(learner):
     weather = load_example("weather")
-    path = learner.cost_complexity_path(weather.rows, weather.target)
+    path = learner.cost_complexity_pruning_path(weather.rows, weather.target)
     # humidity and wind save 0.971 bits of 5/14 of the rows with one leaf more, outlook 0.247 bits with two
     assert path.leaves.tolist() == [5, 1]
     assert path.alphas.tolist() == pytest.approx([0, 0.940286 / 4], abs=1e-6)

@@ -183,7 +183,7 @@ def test_a_long_chain_is_the_best_of_its_path_on_its_own_rows(kind):
 
 
 def test_the_path_of_a_long_chain_leads_from_all_leaves_to_one():
-    path = CartClassifier().cost_complexity_path(*chain())
+    path = CartClassifier().cost_complexity_pruning_path(*chain())
     assert path.leaves[0] == len(chain()[1])
     assert path.leaves[-1] == 1
     assert (np.diff(path.alphas) > 0).all()

@@ -123,7 +123,7 @@ def test_the_defaulted_loans_tree_follows_the_definitions():
         "marital = married": ("no", {"house = no": ({"income <= 77.5": ("no", "yes")}, "no")})
     }
     example = load_example("defaulted_loans")
-    path = learner.cost_complexity_path(example.rows, example.target)
+    path = learner.cost_complexity_pruning_path(example.rows, example.target)
     # 0.3 for 3 leaves at the root and 0.1 for 1 at the third split are equally weak; 0.3 for 2 between them is not
     np.testing.assert_allclose(path.alphas, [0, 0.1])
     np.testing.assert_allclose(path.risks, [0, 0.3])
@@ -349,11 +349,11 @@ def tie_free(name: str):
 @pytest.mark.parametrize("name", TIE_FREE)
 def test_the_cost_complexity_path_is_scikit_learn_s(name):
     X, y, criterion, ours, theirs = tie_free(name)
-    path, peer = ours.cost_complexity_path(X, y), theirs.cost_complexity_pruning_path(X, y)
+    path, peer = ours.cost_complexity_pruning_path(X, y), theirs.cost_complexity_pruning_path(X, y)
     # a link that is as weak as the one before is a step of its own there; rounding parts them
     last = np.append(np.diff(peer.ccp_alphas) > 1e-9 * peer.ccp_alphas.max(), True)
-    np.testing.assert_allclose(path.alphas, peer.ccp_alphas[last], rtol=1e-7, atol=1e-12)
-    np.testing.assert_allclose(path.risks, peer.impurities[last], rtol=1e-7)
+    np.testing.assert_allclose(path.ccp_alphas, peer.ccp_alphas[last], rtol=1e-7, atol=1e-12)
+    np.testing.assert_allclose(path.impurities, peer.impurities[last], rtol=1e-7)
     for alpha in path.alphas[1 : -1 : max(1, len(path) // 5)] * 1.001:
         pruned = clone(ours).set_params(ccp_alpha=alpha).fit(X, y)
         assert alike(pruned, clone(theirs).set_params(ccp_alpha=alpha).fit(X, y).tree_, criterion, X, y) == 1
