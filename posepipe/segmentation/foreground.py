@@ -19,7 +19,6 @@ from posepipe.segmentation.room_geometry.background_model import BackgroundModel
 from posepipe.segmentation.room_geometry.connected_components import (
     find_components,
     find_contacts,
-    keep_large,
     measure_components,
 )
 from posepipe.segmentation.room_geometry.plane_detection import before_planes, find_planes, floor_of
@@ -70,9 +69,11 @@ class CutOutForeground(Stateless):
         if mask[window].size:
             count, components = cv2.connectedComponents(mask[window].view(np.uint8), connectivity=8)
             # intrinsics of the whole image: areas do not depend on the optical centre
-            person[window] = keep_large(
-                components, count - 1, frame.depth_m[window], frame.intrinsics, self.min_area_m2
-            )
+            depth_m = np.ascontiguousarray(frame.depth_m[window])
+            area_m2, _, _ = measure_components(components, count - 1, depth_m, frame.intrinsics)
+            is_large = area_m2 >= self.min_area_m2
+            is_large[0] = False  # what is no reading of the mask
+            person[window] = is_large[components]
         return Candidates(person, person.view(bool), floor)
 
     def learn(self, frame: DepthFrame, candidates: Candidates, people: np.ndarray) -> None:

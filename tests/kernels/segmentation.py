@@ -17,7 +17,6 @@ from posepipe.segmentation.room_geometry.background_model import FOLLOW, SEEN_FR
 from posepipe.segmentation.room_geometry.connected_components import (
     find_components,
     find_contacts,
-    keep_large,
     measure_components,
 )
 from posepipe.segmentation.room_geometry.plane_detection import (
@@ -180,13 +179,6 @@ KERNELS = (
         size=90,
         tolerance=1e-5,
         reason="squares of float32 metres",
-    ),
-    Kernel(
-        "keep_large",
-        lambda i: keep_large(i.components, i.count, i.depth_m, i.intrinsics, 1.9e-4),
-        lambda i: naive_connected_components.keep_large(i.components, i.count, i.depth_m, *i.camera[:2], 1.9e-4),
-        _components,
-        size=60,
     ),
     Kernel(
         "find_contacts",

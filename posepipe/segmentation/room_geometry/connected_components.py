@@ -131,46 +131,6 @@ def measure_components(
     return area, low, high
 
 
-@compiled_for("i4[:,::1], f4[:,::1], f8, f8, f8[::1], f8, b1[:,::1]")
-@njit(cache=True)
-def _keep_large(components, depth_m, fx, fy, area, min_area, kept):
-    for row in range(components.shape[0]):
-        for col in range(components.shape[1]):
-            if components[row, col]:
-                z = depth_m[row, col]
-                area[components[row, col]] += z * z / (fx * fy)
-    for row in range(components.shape[0]):
-        for col in range(components.shape[1]):
-            kept[row, col] = components[row, col] > 0 and area[components[row, col]] >= min_area
-
-
-def keep_large(
-    components: np.ndarray, count: int, depth_m: np.ndarray, intrinsics: Intrinsics, min_area_m2: float
-) -> np.ndarray:
-    """Mask of the pixels whose component has at least some surface.
-
-    Parameters
-    ----------
-    components : int32 (H, W), 0 = none
-    count : int, of components
-    depth_m : float32 (H, W), metres
-    intrinsics : Intrinsics
-    min_area_m2 : square metres, seen face on
-
-    Returns
-    -------
-    bool (H, W)
-
-    References
-    ----------
-    Naive twin: tests/reference/segmentation/connected_components.py
-    """
-    kept, area = np.empty(components.shape, bool), np.zeros(count + 1)
-    depth_m = np.ascontiguousarray(depth_m)
-    _keep_large(components, depth_m, intrinsics.fx, intrinsics.fy, area, float(min_area_m2), kept)
-    return kept
-
-
 @compiled_for("i4[:,::1], f4[:,::1], i8, i8[::1], f4[::1]")
 @njit(cache=True)
 def _find_contacts(components, depth_m, reach, pairs, gaps):

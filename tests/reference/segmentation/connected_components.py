@@ -48,15 +48,6 @@ def measure_components(components, count, depth_m, fx, fy, cx, cy):
     return areas, low, high
 
 
-def keep_large(components, count, depth_m, fx, fy, min_area_m2):
-    areas, _, _ = measure_components(components, count, depth_m, fx, fy, 0, 0)
-    kept = np.zeros(components.shape, bool)
-    for component in range(1, count + 1):
-        if areas[component] >= min_area_m2:
-            kept |= components == component
-    return kept
-
-
 def find_contacts(components, depth_m, reach):
     gaps = {}
     for lines, depths in ((components, depth_m), (components.T, depth_m.T)):
