@@ -169,6 +169,13 @@ class Pose:
         joints_m[rows], confidences[rows] = self.joints_m, self.confidences
         return joints_m, confidences
 
+    def in_common(self, other: Pose) -> tuple[np.ndarray, np.ndarray]:
+        """Rows, int64 (N,), of the joints that two poses both have: in this one, in its order, and in the other."""
+        row_of = {name: row for row, name in enumerate(other.names)}
+        both = [(row, row_of[name]) for row, name in enumerate(self.names) if name in row_of]
+        own, theirs = np.array(both, np.int64).reshape(-1, 2).T
+        return own, theirs
+
     @property
     def confidence(self) -> float:
         """Mean confidence of the joints found, 0 for an empty pose."""

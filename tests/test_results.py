@@ -122,6 +122,14 @@ def test_a_pose_in_rows_has_nan_for_joints_that_were_not_found():
         pose.in_rows_of(("head",))
 
 
+def test_rows_of_the_joints_that_two_poses_have():
+    one = Pose(("torso", "head", "left_hand"), np.zeros((3, 3)), np.zeros(3))
+    other = Pose(("head", "left_foot", "torso"), np.zeros((3, 3)), np.zeros(3))
+    rows, others = one.in_common(other)
+    assert (rows.tolist(), others.tolist()) == ([0, 1], [2, 0])
+    assert [len(each) for each in one.in_common(Pose.of({}))] == [0, 0]
+
+
 def test_an_empty_pose_has_no_joints_and_confidence_0():
     pose = Pose.of({})
     assert (pose.names, pose.joints_m.shape, pose.confidences.shape) == ((), (0, 3), (0,))

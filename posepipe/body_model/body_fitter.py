@@ -43,6 +43,8 @@ CONFIDENCES = (
     (0.27, 0.30, 0.51, 0.65, 0.80, 0.90, 0.95, 0.99, 1.0),
 )
 """Confidences before the fit, and the share of such joints that lie within 10 cm of the truth after it."""
+GUESSED = CONFIDENCES[1][1]
+"""Confidence of a fitted joint up to which it may be a guess: hardly anything was seen of it."""
 CURVATURE_SCALE = 1.8
 """Standard deviation of joints that are surely found, over that by the curvature of the fit."""
 MISTAKES_M = (0.3, 0.5, 0.7, 0.85, 0.95, 1.0), (0.085, 0.08, 0.065, 0.04, 0.014, 0.008)

@@ -118,7 +118,7 @@ class PersonInference:
         up = _up_of(frame, floor)
         masks = split.split(whole.first.proposals, frame.depth_m, whole.mask, frame.intrinsics, up)
         found = [person for own in masks if (person := self.estimate(frame, own, floor)) is not None]
-        people = [person for person in found if person.first.pose.confidence >= split.min_confidence]
+        people = [person for person in found if split.accepts(person.first.pose)]
         return people if len(people) > 1 else []
 
     def _with_others(

@@ -7,10 +7,8 @@ each, and compares the poses by what the network says of them: their expected nu
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import fmean
 from typing import NamedTuple
 
 import numpy as np
@@ -103,8 +101,10 @@ class PoseSearch(Stateless):
 
 def _moved_m(one: Pose, other: Pose) -> float:
     """Mean distance between the same joints of two poses, of joints without sides; 0 where there are none."""
-    trunk = [name for name in one.joints if name in other.joints and mirror_name(name) == name]
-    return fmean([math.dist(one.joints[n].xyz_m, other.joints[n].xyz_m) for n in trunk]) if trunk else 0.0
+    rows, others = one.in_common(other)
+    trunk = np.array([mirror_name(one.names[row]) == one.names[row] for row in rows], bool)
+    apart_m = np.linalg.norm(one.joints_m[rows[trunk]] - other.joints_m[others[trunk]], axis=1)
+    return float(apart_m.mean()) if len(apart_m) else 0.0
 
 
 def _different(choices: Sequence[np.ndarray], known: np.ndarray) -> list[np.ndarray]:

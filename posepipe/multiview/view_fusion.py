@@ -13,6 +13,7 @@ import numpy as np
 from scipy.optimize import linear_sum_assignment
 
 from posepipe.body import BodyDefinition
+from posepipe.body_model.body_fitter import GUESSED
 from posepipe.results import Pose
 
 MAX_DISTANCE_M = 0.5
@@ -23,8 +24,6 @@ MIN_APART_M = 0.5
 """Minimum distance, along the floor, between the middles of two people; nearer ones may be fragments of one."""
 FRAGMENT_SHARE = 0.6
 """Maximum confidence of a fragment, summed over joints, relative to the person that it is of."""
-GUESSED = 0.3
-"""Confidence up to which a joint may be a guess of a fitted body, and counts for nobody."""
 MIN_CONFIDENCE = 1e-3
 _FAR_M = 1e6
 
@@ -60,7 +59,7 @@ class FusedPerson:
         return bool(len(self.views) == 1 and weak and apart_m < MIN_APART_M)
 
     def _confidence_sum(self) -> float:
-        """Confidence summed over joints, without those that a fitted body has and nobody saw."""
+        """Confidence summed over joints, without those that may be guesses of a fitted body: they count for nobody."""
         return float(self.confidence[self.confidence > GUESSED].sum())
 
     def _middle_m(self) -> np.ndarray:

@@ -62,9 +62,9 @@ class StillFurniture:
         """
         step = frame.intrinsics.step_to(GRID_PX)
         depth_m, grid = on_segmentation_grid(frame.depth_m, frame.intrinsics)
-        known_m = self._scene.depth_m
+        starts = self._scene.starts
         self._scene.before(depth_m)  # forgets the scene when the camera has moved
-        if self._scene.depth_m is not known_m:
+        if self._scene.starts > starts:
             self._unread = np.zeros(depth_m.shape, np.int16)
         pixel_m2 = 1 / (grid.fx * grid.fy)
         shown = [self._is_person(depth_m, pixel_m2, person, step) for person in people]

@@ -9,7 +9,7 @@ import numpy as np
 
 from posepipe.camera import CAMERA_UP, Intrinsics
 from posepipe.landmarks import Landmark
-from posepipe.results import Proposals
+from posepipe.results import Pose, Proposals
 from posepipe.stage import Share, Stateless
 
 
@@ -28,6 +28,10 @@ class HeadSplit(Stateless):
     reach_m: float = 0.5  #: maximum horizontal distance of a person's surface from the head
     above_m: float = 0.3  #: maximum height of a person's surface above the head
     below_m: float = 2.0  #: maximum height of a head above a person's surface
+
+    def accepts(self, pose: Pose) -> bool:
+        """Whether a part of the split, of this pose, is a person."""
+        return pose.confidence >= self.min_confidence
 
     def split(
         self,

@@ -10,10 +10,9 @@ from posepipe.results import Pose
 
 def mean_distance_m(pose: Pose, other: Pose) -> float:
     """Mean distance between the joints that two poses have in common, metres; infinite where they have none."""
-    ours, theirs = pose.joints, other.joints
-    common = [name for name in ours if name in theirs]
-    apart_m = [np.subtract(ours[name].xyz_m, theirs[name].xyz_m) for name in common]
-    return float(np.linalg.norm(apart_m, axis=1).mean()) if common else np.inf
+    ours, theirs = pose.in_common(other)
+    apart_m = np.linalg.norm(pose.joints_m[ours] - other.joints_m[theirs], axis=1)
+    return float(apart_m.mean()) if len(apart_m) else np.inf
 
 
 def skeleton_m(body: BodyDefinition, pose: Pose) -> np.ndarray:

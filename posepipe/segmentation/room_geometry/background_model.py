@@ -89,6 +89,7 @@ class BackgroundModel:
         self._stands_frames = stands_frames
         self._learning = learning
         self._warned = False
+        self.starts = 0  #: how often the background was begun anew
         self.reset()
 
     @property
@@ -145,19 +146,20 @@ class BackgroundModel:
             self._start(depth_m.shape)
         _learn(depth_m, people, doubtful, self._stands_frames, self._depth_m, self._waiting_m, self._waited)
 
-    def reset(self, shape: tuple[int, ...] = (0, 0)) -> None:
-        """Forget all frames; ``shape`` is that of the next ones.
+    def reset(self) -> None:
+        """Forget all frames."""
+        self._still_m, self._warned = self._given_m, False
+        self._start((0, 0))
+
+    def _start(self, shape: tuple[int, ...]) -> None:
+        """Start from the given background, unless it was given up, with images of a shape.
 
         Raises
         ------
         ValueError
-            When the background that was given has another shape.
+            When the given background has another shape.
         """
-        self._still_m, self._warned = self._given_m, False
-        self._start(shape)
-
-    def _start(self, shape: tuple[int, ...]) -> None:
-        """Start from the given background, unless it was given up, with images of a shape; errors as of `reset`."""
+        self.starts += 1
         if self._still_m is not None and shape not in ((0, 0), self._still_m.shape):
             raise ValueError(f"the given background has the shape {self._still_m.shape}, and the frames have {shape}")
         self._depth_m = np.zeros(shape, np.float32) if self._still_m is None else self._still_m.copy()

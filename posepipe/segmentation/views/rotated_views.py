@@ -6,10 +6,11 @@ rotated view.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
+
+import numpy as np
 
 from posepipe.results import Pose
 from posepipe.segmentation.views.view import View
@@ -83,6 +84,6 @@ class RotatedViews(Stateless):
 
     def _agreed(self, first: Pose, other: Pose) -> float:
         """Expected number of correct joints of the first pose among those that agree with another pose."""
-        both = first.joints.keys() & other.joints.keys()
-        pairs = [(first.joints[name], other.joints[name]) for name in sorted(both)]
-        return sum(one.confidence for one, two in pairs if math.dist(one.xyz_m, two.xyz_m) < self.agreed_m)
+        rows, others = first.in_common(other)
+        near = np.linalg.norm(first.joints_m[rows] - other.joints_m[others], axis=1) < self.agreed_m
+        return float(first.confidences[rows[near]].sum())

@@ -113,9 +113,7 @@ class ViewEvidence:
         return pose_evidence(seen.view_pose, view.mask, points_m, view.intrinsics, self.body, self.lengths)
 
     def _agreement(self, own: Pose, other: Pose) -> tuple[float, float]:
-        row_of = {name: row for row, name in enumerate(other.names)}
-        both = [(row, row_of[name]) for row, name in enumerate(own.names) if name in row_of]
-        mine, theirs = np.array(both, np.int64).reshape(-1, 2).T
+        mine, theirs = own.in_common(other)
         near = np.linalg.norm(own.joints_m[mine] - other.joints_m[theirs], axis=1) < AGREED_M
         shares = (pose.confidences[rows][near].sum() for pose, rows in ((own, mine), (other, theirs)))
         with_other, by_other = (float(share) / len(self.body.joints) for share in shares)
