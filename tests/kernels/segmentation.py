@@ -129,7 +129,6 @@ def _film(rng, size):
 def _watched(inputs):
     """Background, and what the last frame shows before it."""
     background = BackgroundModel(stands_frames=STANDS_FRAMES)
-    background.reset(inputs.depths_m.shape[1:])
     for frame in zip(inputs.depths_m, inputs.people, inputs.doubtful, strict=True):
         background.learn(*frame)
     return background.depth_m, background.before(inputs.depths_m[-1])
