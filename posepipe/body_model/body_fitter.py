@@ -31,6 +31,8 @@ FACING_CAMERA = np.diag([1.0, -1.0, -1.0])
 REST_S = 0.1
 """Time after which the last place of a joint says nothing about its next one: an interval of 10 frames a second, which
 rounding makes a little longer in half of the frames."""
+MIN_ELAPSED_S = 0.005
+"""Lower bound of the time in which joints move: drivers double frames, with their times."""
 _ROUNDING_S = 1e-6
 WORSE = 1.1
 """Cost from the last posture, over what the track costs at best, beyond which the pose is tried as well."""
@@ -208,13 +210,19 @@ class BodyFitter:
         curve_at_posture(self._arrays, shaped, seen, alone, self.weights, self._scratch, curvature)
 
     def _targets(self, pose: Pose, known: _Known | None) -> Targets:
-        """Joints of a pose, weighted by confidence, and those of the last frame."""
+        """Joints of a pose, weighted by confidence, and those of the last frame.
+
+        A person has moved by the median of their joints: when they walk, no joint is expected where it was.
+        """
         targets = Targets.empty(len(self.body.joints))
         joints_m, targets.weights[:] = pose.in_rows_of(self.body.joints)
         targets.joints_m[:] = np.where(np.isnan(joints_m), 0.0, joints_m)
-        if known is not None and self._now_s - known.seen_s <= REST_S + _ROUNDING_S:
-            targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
-        return targets
+        if known is None or self._now_s - known.seen_s > REST_S + _ROUNDING_S:
+            return targets
+        moved_m = (joints_m - known.joints_m)[targets.weights > 0]
+        targets.last_m[:], targets.last_weights[:] = known.joints_m, 1.0
+        targets.moved_m[:] = known.joints_m + (np.median(moved_m, axis=0) if len(moved_m) else 0.0)
+        return targets._replace(elapsed_s=max(self._now_s - known.seen_s, MIN_ELAPSED_S))
 
     def _aimed(self, targets: Targets, seen: Observation) -> Posture:
         """The posture of the mean build that is turned towards its targets."""

@@ -83,8 +83,8 @@ def misfit(
     seen = observe_person(pixels.points_m, pixels.probabilities, image, model.part_capsules)
     pose = noisy_pose(body, truth, rng, 0.05)
     weights = np.where(rng.random(len(pose.names)) < 0.8, pose.confidences, 0.0)
-    last_m = noisy_pose(body, truth, rng, 0.02).joints_m
-    targets = Targets(pose.joints_m, weights, last_m, np.linspace(0, 1, len(weights)))
+    last_m, moved_m = (noisy_pose(body, truth, rng, 0.02).joints_m for _ in range(2))
+    targets = Targets(pose.joints_m, weights, last_m, moved_m, np.linspace(0, 1, len(weights)), elapsed_s=0.05)
     size = model.n_coefficients + 3 + 3 * len(model.parents)
     return body, take_step(body, truth, rng.normal(0, off, size)), seen, targets
 

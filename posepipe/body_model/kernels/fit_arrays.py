@@ -26,15 +26,17 @@ class Weights(NamedTuple):
     free_bound_m: float = 0.2
     target_sigma_m: float = 0.015  #: of a joint of confidence 1
     target_bound_m: float = 0.15
-    rest_sigma_m: float = 0.01  #: of a joint's motion since the last frame
-    rest_bound_m: float = 0.02  #: joints that move further are free
+    rest_sigma_m: float = 0.01  #: of the motion of a joint that rests, since the last frame
+    rest_bound_m: float = 0.02  #: joints that move further do not rest
+    motion_sigma_m_s: float = 0.9  #: of the speed of any joint, beside that of the person
+    motion_bound_m_s: float = 4.5  #: faster joints were in the wrong place
     turn: float = 0.7  #: share of the squared turns, measured in their standard deviations
     limit_sigma_rad: float = 0.1
     contact_sigma_m: float = 0.02
     contact_share: float = 0.8  #: of the radii: flesh gives way
 
 
-WEIGHTS_TYPE = Weights, ", ".join(["f8"] * 16)
+WEIGHTS_TYPE = Weights, ", ".join(["f8"] * len(Weights._fields))
 
 
 class Observation(NamedTuple):
@@ -58,15 +60,18 @@ class Targets(NamedTuple):
     joints_m: np.ndarray  #: float64 (J, 3), camera axes
     weights: np.ndarray  #: float64 (J,), 0 = not found
     last_m: np.ndarray  #: float64 (J, 3), joints of the body in the last frame of the track
+    moved_m: np.ndarray  #: float64 (J, 3), these joints, moved as the person has moved since
     last_weights: np.ndarray  #: float64 (J,), 0 = no last frame
+    elapsed_s: float  #: since the last frame
 
     @classmethod
     def empty(cls, joints: int) -> Targets:
         """Targets of nothing."""
-        return cls(np.zeros((joints, 3)), np.zeros(joints), np.zeros((joints, 3)), np.zeros(joints))
+        places_m = (np.zeros((joints, 3)) for _ in range(3))
+        return cls(next(places_m), np.zeros(joints), next(places_m), next(places_m), np.zeros(joints), 1.0)
 
 
-TARGETS_TYPE = Targets, "f8[:,::1], f8[::1], f8[:,::1], f8[::1]"
+TARGETS_TYPE = Targets, "f8[:,::1], f8[::1], f8[:,::1], f8[:,::1], f8[::1], f8"
 
 
 class Assignment(NamedTuple):

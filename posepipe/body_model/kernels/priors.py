@@ -36,12 +36,16 @@ def add_targets(body, placement, targets, weights, equations, by_shape):
 
 @helper(cache=True, error_model="numpy")
 def add_last(body, placement, targets, weights, equations, by_shape):
-    """Distance of every joint from where it was in the last frame."""
+    """Distance of every joint from where it was in the last frame: some rest, and none leaps from the others."""
+    sigma_m, bound_m = weights.motion_sigma_m_s * targets.elapsed_s, weights.motion_bound_m_s * targets.elapsed_s
     for j in range(len(targets.last_weights)):
         if targets.last_weights[j] > 0:
             at = targets.last_m[j, 0], targets.last_m[j, 1], targets.last_m[j, 2]
-            given = targets.last_weights[j], weights.rest_sigma_m, weights.rest_bound_m
-            equations.costs[REST] += _add_joint(body, placement, j, at, given, equations, by_shape)
+            rests = targets.last_weights[j], weights.rest_sigma_m, weights.rest_bound_m
+            moved = targets.moved_m[j, 0], targets.moved_m[j, 1], targets.moved_m[j, 2]
+            moves = targets.last_weights[j], sigma_m, bound_m
+            equations.costs[REST] += _add_joint(body, placement, j, at, rests, equations, by_shape)
+            equations.costs[REST] += _add_joint(body, placement, j, moved, moves, equations, by_shape)
 
 
 @helper(cache=True, error_model="numpy")

@@ -36,6 +36,9 @@ def costs(body, posture, seen, targets, w, assigned):
     found = (targets.weights * bounded(misses**2, w.target_sigma_m, w.target_bound_m))[targets.weights > 0].sum()
     moved = np.linalg.norm(joints - targets.last_m, axis=1)
     rest = (targets.last_weights * bounded(moved**2, w.rest_sigma_m, w.rest_bound_m)).sum()
+    beside = np.linalg.norm(joints - targets.moved_m, axis=1)
+    sigma_m, bound_m = w.motion_sigma_m_s * targets.elapsed_s, w.motion_bound_m_s * targets.elapsed_s
+    rest += (targets.last_weights * bounded(beside**2, sigma_m, bound_m)).sum()
     labels = w.points * w.label * (seen.point_weights * _label_costs(seen, assigned)).sum()
     return np.array(
         [
