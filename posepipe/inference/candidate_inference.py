@@ -120,7 +120,8 @@ class CandidateInference:
     def _infer_unrotated(self, view: View) -> ViewEstimate | None:
         """Infer the pose in a candidate without background pixels; None where no person, or no pose, is left.
 
-        The candidate is classified again without the pixels that the person filter removes.
+        The candidate is classified again without the pixels that the person filter removes, where they are many. What
+        it removes after that leaves the mask, not the labelled pixels.
         """
         stride = stride_for(view.mask)
         parts = self.joint_stages.classifier.predict(view.depth_m, view.mask, view.intrinsics, stride)

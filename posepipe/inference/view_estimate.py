@@ -16,7 +16,7 @@ class ViewEstimate(NamedTuple):
     """What one view of a candidate shows."""
 
     view: View  #: without background pixels
-    inference: PoseInference  #: in the axes of the view
+    inference: PoseInference  #: in the axes of the view; some of its pixels may be background that was found last
     view_pose: Pose  #: in the axes of the view
 
     @property

@@ -29,7 +29,7 @@ class Weights(NamedTuple):
     rest_sigma_m: float = 0.01  #: of the motion of a joint that rests, since the last frame
     rest_bound_m: float = 0.02  #: joints that move further do not rest
     motion_sigma_m_s: float = 0.9  #: of the speed of any joint, beside that of the person
-    motion_bound_m_s: float = 4.5  #: faster joints were in the wrong place
+    motion_bound_m_s: float = 7.0  #: faster joints were in the wrong place
     turn: float = 0.7  #: share of the squared turns, measured in their standard deviations
     limit_sigma_rad: float = 0.1
     contact_sigma_m: float = 0.02

@@ -46,7 +46,7 @@ class SeenRegion(NamedTuple):
 
     region: Region
     view: View  #: as the image is, without background pixels
-    parts: PartProbabilities  #: of the pixels of the view
+    parts: PartProbabilities  #: of the pixels of the view, and at times of background that was found last
     pose: Pose  #: found in that view
     best_pose: Pose  #: found in the best view, camera axes
     rotated: bool  #: whether that is another view
