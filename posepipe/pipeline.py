@@ -117,7 +117,7 @@ class Pipeline:
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
     body_fitter: BodyFitter | None = None  #: of tracks; None = joints are placed one by one
     smoother: OneEuroSmoother | None = None  #: of tracks; None = joints stay where they were found
-    max_people: int | None = None  #: the surest are kept, by `within_limits`; None = all
+    max_people: int | None = None  #: of highest confidence, see `within_limits`; None = all
     min_confidence: float = 0.0  #: people below it are tracked, and left out of the result
     extrinsics: Extrinsics | None = None  #: pose of the camera; None = derived from the floor, where it is in view
 

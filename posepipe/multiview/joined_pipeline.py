@@ -37,7 +37,7 @@ class JoinedPipeline:
     tracker: Tracker | NoTracker  #: of the people of all views
     body_fitter: BodyFitter | None = None  #: None = joints are joined one by one
     smoother: OneEuroSmoother | None = None  #: None = joints stay where they were found
-    max_people: int | None = None  #: the surest are kept, by `within_limits`; None = all
+    max_people: int | None = None  #: of highest confidence, see `within_limits`; None = all
     min_confidence: float = 0.0  #: people below it are tracked, and left out of the result
     _image: DepthFrame | None = field(default=None, init=False, repr=False)  #: of the first camera, for its size
 

@@ -13,7 +13,7 @@ take turns from frame to frame."""
 
 
 def within_limits(tracks: Sequence[Track], max_people: int | None, min_confidence: float) -> list[bool]:
-    """Tell who is in the result: those of highest confidence, and of people about equally sure who came first.
+    """Tell who is in the result: those of highest confidence, and of people of about equal confidence who came first.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Limits of the people in a result: the surest, and no change from frame to frame among those about as sure."""
+"""Limits of the people in a result: those of highest confidence, who do not take turns where it is about equal."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_without_limits_everybody_is_kept():
 
 
 @pytest.mark.parametrize(("older", "newer", "kept"), [(0.8, 0.85, 1), (0.85, 0.8, 1), (0.5, 0.9, 2), (0.9, 0.5, 1)])
-def test_of_two_about_as_sure_the_one_who_came_first_is_kept(older, newer, kept):
+def test_of_two_about_equal_the_one_who_came_first_is_kept(older, newer, kept):
     for order in (tracks(_1=older, _2=newer), tracks(_2=newer, _1=older)):
         assert ids(order, 1) == {kept}
 
@@ -36,7 +36,7 @@ def test_two_people_found_equally_well_take_no_turns():
     assert kept == [{4}] * 50
 
 
-def test_the_surest_of_several_are_kept_down_to_a_minimum():
+def test_the_highest_confidences_are_kept_down_to_a_minimum():
     people = tracks(_1=0.3, _2=0.9, _3=0.6, _4=0.7)
     assert ids(people, 2) == {2, 3}
     assert ids(people, 3) == {2, 3, 4}
