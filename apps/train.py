@@ -28,6 +28,7 @@ EXAMPLES = (
     "posepipe train data/rooms --forest my_model.npz --only filter --out my_model.npz         # what is no person",
     "posepipe train data/again --forest my_model.npz --only views --out my_model.npz         # people who lie",
     "posepipe train data/others --forest my_model.npz --only regions --out my_model.npz      # people partly hidden",
+    "posepipe train data/near --forest my_model.npz --only facing --out my_model.npz         # front or back",
 )
 
 
@@ -62,13 +63,14 @@ def _add_stage_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--only",
-        choices=["joints", "second-pass", "segmentation", "background", "filter", "views", "regions"],
+        choices=["joints", "second-pass", "segmentation", "background", "filter", "views", "regions", "facing"],
         help="train this stage of the model in --forest alone, and keep the others: joints (default), without a second"
         " pass that was fitted to the earlier ones; second-pass, which labels pixels anew, given the joints, and finds"
         " them once more, by other frames than those of joints; segmentation, which finds people in whole frames;"
         " background, the weight of class 0 (not a person); filter, which judges what was found; views, which choose"
-        " among rotated images of people who lie; or regions, which judge parts of what was found, after the filter and"
-        " by other frames. Segmentation, background, filter and regions want frames with rooms,"
+        " among rotated images of people who lie; regions, which judge parts of what was found, after the filter and"
+        " by other frames; or facing, a network that sees which way people face. Segmentation, background, filter and"
+        " regions want frames with rooms,"
         " in this order",
     )
 

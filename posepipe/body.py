@@ -81,6 +81,23 @@ class BodyDefinition:
         """Mirror image of each class, 0 included, or the class itself where there is none: int (C,)."""
         return np.array([0] + [_index(self.parts, mirror_name(p), i) + 1 for i, p in enumerate(self.parts)])
 
+    def across(self, joints_m: np.ndarray) -> np.ndarray:
+        """Mean vector from right to left over all pairs of joints that are known.
+
+        Parameters
+        ----------
+        joints_m : float (J, 3), metres; NaN = unknown
+
+        Returns
+        -------
+        float (3,), metres; NaN without a pair
+        """
+        mirror = self.mirrored_joints()
+        left = np.array([row for row, name in enumerate(self.joints) if name.startswith("left_")], int)
+        gaps_m = joints_m[left] - joints_m[mirror[left]]
+        known_m = gaps_m[np.isfinite(gaps_m).all(axis=1)]
+        return known_m.mean(axis=0) if len(known_m) else np.full(3, np.nan)
+
     @property
     def has_sides(self) -> bool:
         """Whether any part has a mirror image. The mirrored body is then a valid body, too."""

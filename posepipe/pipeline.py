@@ -15,6 +15,7 @@ from posepipe.body_model.body_model import BodyModel, body_to_fit
 from posepipe.camera import Extrinsics, Plane
 from posepipe.frames import DepthFrame
 from posepipe.inference.candidate_inference import CandidateInference
+from posepipe.inference.facing_check import FacingCheck
 from posepipe.inference.person_estimate import PersonEstimate
 from posepipe.inference.person_inference import PersonInference
 from posepipe.inference.pose_inference import JointStages
@@ -67,6 +68,7 @@ STAGES = (
     Stage("pose_estimator", "pose"),
     Stage("pose_search", "pose search"),
     Stage("rotated_views", "rotated views"),
+    Stage("facing_check", "facing check"),
     Stage("second_pass", "second pass"),
     Stage("head_split", "head split"),
     Stage("surfaces", "surfaces"),
@@ -112,6 +114,7 @@ class Pipeline:
     occluded_people: OccludedPeople | None = None  #: None = nobody is sought in pieces that are no candidates
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
     rotated_views: RotatedViews | None = None  #: None = a candidate is classified in the unrotated image only
+    facing_check: FacingCheck | None = None  #: None = labels alone say which way somebody faces
     second_pass: SecondPass | None = None  #: None = the first pose, and the classifier's labels, are kept
     still_furniture: StillFurniture | None = None  #: of tracks; None = whoever was found is a person
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
@@ -186,6 +189,7 @@ class Pipeline:
             occluded_people=OccludedPeople() if divides else None,
             pose_search=PoseSearch(Starts.of(model.body, model.joint_parameters.method)),
             rotated_views=_rotated_views(model, cut_out),
+            facing_check=None if model.facing is None else FacingCheck(model.facing, model.body),
             second_pass=None if model.second_pass is None else SecondPass.of(model.body, model.second_pass),
             still_furniture=StillFurniture() if tracking and not cut_out else None,
             known_people=KnownPeople() if tracking and not cut_out else None,
@@ -277,6 +281,7 @@ class Pipeline:
             region_filter=self.region_filter,
             known_people=self.known_people,
             pose_search=self.pose_search,
+            facing_check=self.facing_check,
             second_pass=self.second_pass,
         )
         return PersonInference(candidates, self.head_split, self.surfaces, self.remainder, self.occluded_people)

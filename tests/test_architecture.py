@@ -78,6 +78,7 @@ MAY_IMPORT = {
     " segmentation.room_geometry segmentation.views",
     "joints": "body camera joints.modes landmarks parts results stage",
     "joints.modes": "parts",
+    "facing": "camera frames joints",
     "second_pass": "body joints parts results",
     "tracking": "body results stage",
     # the learners
@@ -100,12 +101,12 @@ MAY_IMPORT = {
     " learn.tables.splitting",
     "learn.tables.plotting": "learn learn.tables learn.tables.splitting",
     # models and the flow
-    "models.sections": "body joints landmarks segmentation.boosted_trees segmentation.evidence"
+    "models.sections": "body facing joints landmarks segmentation.boosted_trees segmentation.evidence"
     " segmentation.person_classifier segmentation.regions segmentation.views second_pass",
-    "models": "body errors io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
+    "models": "body errors facing io joints landmarks learn learn.depth learn.depth.probes learn.depth.votes"
     " learn.interchange models.sections posepipe second_pass segmentation segmentation.person_classifier"
     " segmentation.regions segmentation.views",
-    "inference": f"{NOUNS} body_model camera joints landmarks second_pass segmentation segmentation.regions"
+    "inference": f"{NOUNS} body_model camera facing joints landmarks second_pass segmentation segmentation.regions"
     " segmentation.views",
     "pipeline": f"{NOUNS} body_model camera inference joints models segmentation segmentation.regions"
     " segmentation.room_geometry segmentation.views sinks sources tracking",
@@ -113,10 +114,12 @@ MAY_IMPORT = {
     "thresholds": "errors io pipeline",
     "multiview": "body body_model camera errors frames pipeline results sinks sources tracking",
     # what stands around the flow
+    "training.networks": "facing",
     "training.joints": "body errors frames inference joints joints.modes landmarks parts results segmentation"
-    " segmentation.views",
-    "training": f"{NOUNS} camera datasets evaluation.metrics io joints learn learn.depth learn.depth.splitting models"
-    " inference pipeline processes second_pass segmentation segmentation.views training.joints",
+    " segmentation.views training.networks",
+    "training": f"{NOUNS} camera datasets evaluation.metrics facing io joints learn learn.depth learn.depth.splitting"
+    " models inference pipeline processes second_pass segmentation segmentation.views training.joints"
+    " training.networks",
     "training.boosted": f"{NOUNS} camera datasets evaluation.metrics learn.depth models pipeline"
     " segmentation.boosted_trees segmentation.evidence segmentation.person_classifier segmentation.regions"
     " segmentation.views training",

@@ -15,6 +15,7 @@ USED_BY = {
     "filter": {"--workers", "--resume"},
     "views": {"--workers"},
     "regions": {"--workers"},
+    "facing": set(),
 }
 """Choice of --only -> further options that it uses. A training of all stages uses every option."""
 

@@ -231,6 +231,18 @@ def _train_views(args: argparse.Namespace) -> PoseModel:
         return refit_view_choice(PoseModel.load(args.forest), frames, args.typed, bar.update, _workers(args))
 
 
+def _train_facing(args: argparse.Namespace) -> PoseModel:
+    """Train the facing network of the model in --forest; all else of it stays."""
+    from apps.terminal.progress import ProgressBar
+    from posepipe.datasets.dataset import open_datasets
+    from posepipe.models.pose_model import PoseModel
+    from posepipe.training.fit_facing import EPOCHS, refit_facing
+
+    frames = open_datasets(args.datasets)
+    with ProgressBar(len(frames), "pictures", "frames") as bar, ProgressBar(EPOCHS, "network", "epochs") as epochs:
+        return refit_facing(PoseModel.load(args.forest), frames, args.typed, bar.update, epochs.update)
+
+
 def _vote_frames(args: argparse.Namespace, of_trees: FrameSequence | None) -> FrameSequence | None:
     """Frames for the votes: those of --votes, or those of the trees; None = the model's votes stay."""
     from posepipe.datasets.dataset import open_datasets
@@ -288,6 +300,7 @@ TRAININGS = {
     "filter": _train_filter,
     "views": _train_views,
     "regions": _train_regions,
+    "facing": _train_facing,
 }
 """What `run` can train; all but the first are choices of --only."""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,9 +61,16 @@ class PersonPixels:
     points_m: np.ndarray  #: float (N, 3), camera axes, metres
     probabilities: np.ndarray  #: float32 (N, 1 + P), of the parts
     mask: np.ndarray  #: bool (H, W)
+    across: np.ndarray | None = None  #: float (2,), x and z, from their right to their left; None = as joints have it
 
 
-_Given = tuple[Observation, Targets, Curvature]
+class _Given(NamedTuple):
+    """What one frame gives to the fit of one person."""
+
+    seen: Observation
+    targets: Targets
+    curvature: Curvature  #: written in place
+    upright: np.ndarray  #: float64 (3, 3), rotation of an upright body that faces as the person does
 
 
 @dataclass(slots=True, eq=False)
@@ -138,7 +146,7 @@ class BodyFitter:
     def _fit_joints(self, track: Track) -> Track:
         if not track.pose.names:
             return track
-        fit = self._fit_and_remember(track, UNSEEN)
+        fit = self._fit_and_remember(track, UNSEEN, None)
         _, confidences = track.pose.in_rows_of(self.body.joints)
         pose = Pose(self.body.joints, fit.joints_m, confidences, track.pose.source_proposals)
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, confidences)))
@@ -148,35 +156,34 @@ class BodyFitter:
             return track
         image = frame.depth_m, pixels.mask, frame.intrinsics
         seen = observe_person(pixels.points_m, pixels.probabilities, image, self.model.part_capsules)
-        fit = self._fit_and_remember(track, seen)
+        fit = self._fit_and_remember(track, seen, pixels.across)
         pose = self._fitted_pose(track.pose, fit)
         return Track(track.id, pose, replace(fit, sigma_m=calibrated_sigmas(fit.sigma_m, pose.confidences)))
 
-    def _fit_and_remember(self, track: Track, seen: Observation) -> BodyFit:
+    def _fit_and_remember(self, track: Track, seen: Observation, across: np.ndarray | None) -> BodyFit:
         known = self._known.get(track.id)
-        new, fit = self._fit(self._targets(track.pose, known), seen, known)
+        curvature = Curvature.empty(len(self.body.joints), self.model.n_coefficients)
+        given = _Given(seen, self._targets(track.pose, known), curvature, upright_turn(across))
+        new, fit = self._fit(given, known)
         if self.tracking:
             self._known[track.id] = new
         return fit
 
-    def _fit(self, targets: Targets, seen: Observation, known: _Known | None) -> tuple[_Known, BodyFit]:
+    def _fit(self, given: _Given, known: _Known | None) -> tuple[_Known, BodyFit]:
         """Fit the posture at the build as it is known, and learn the build from the frame."""
-        curvature = Curvature.empty(len(self.body.joints), self.model.n_coefficients)
-        given = seen, targets, curvature
         if known is None:
             before = ShapeMemory.unknown(self.model.n_coefficients)
             posture, cost, shape = self._begin(given, before)
         else:
             before, shape = known.memory, known.memory.shape
             posture, cost = self._follow(given, known, shape)
-        memory = before.updated(curvature.precision, curvature.information)
-        fit = self._described(seen, curvature, shape)
+        memory = before.updated(given.curvature.precision, given.curvature.information)
+        fit = self._described(given.seen, given.curvature, shape)
         return _Known(self._now_s, posture, fit.joints_m.copy(), cost, memory), fit  # the caller holds the fit
 
     def _begin(self, given: _Given, memory: ShapeMemory) -> tuple[Posture, float, np.ndarray]:
         """Posture, cost and build of a new person."""
-        seen, targets, curvature = given
-        shape, posture = memory.shape, self._aimed(targets, seen)
+        shape, posture, curvature = memory.shape, self._aimed(given), given.curvature
         cost = self._improve(shape, posture, given, self.first_steps)
         self._curve(shape, posture, given)
         for _ in range(BUILD_ROUNDS):
@@ -187,11 +194,10 @@ class BodyFitter:
 
     def _follow(self, given: _Given, known: _Known, shape: np.ndarray) -> tuple[Posture, float]:
         """Last posture of a track, improved, and what the track costs at best. The pose helps where it fails."""
-        seen, targets, _ = given
         posture = known.posture.copy()
         cost = self._improve(shape, posture, given, self.tracked_steps)
         if cost > WORSE * known.cost:
-            found = self._aimed(targets, seen)
+            found = self._aimed(given)
             if self._improve(shape, found, given, self.first_steps) < cost:
                 posture, cost = found, self._improve(shape, found, given, self.last_steps)
         self._curve(shape, posture, given)
@@ -199,15 +205,16 @@ class BodyFitter:
 
     def _improve(self, shape: np.ndarray, posture: Posture, given: _Given, steps: int) -> float:
         """Improve a posture in place; return its cost."""
-        seen, targets, _ = given
         shaped = posture._replace(shape=shape)
-        return improve_posture(self._arrays, posture, shaped, seen, targets, self.weights, steps, self._scratch)
+        return improve_posture(
+            self._arrays, posture, shaped, given.seen, given.targets, self.weights, steps, self._scratch
+        )
 
     def _curve(self, shape: np.ndarray, posture: Posture, given: _Given) -> None:
         """Fill in the curvature at a posture, by the frame alone, and leave the body placed."""
-        seen, targets, curvature = given
+        targets = given.targets
         shaped, alone = posture._replace(shape=shape), targets._replace(last_weights=targets.last_weights[:0])
-        curve_at_posture(self._arrays, shaped, seen, alone, self.weights, self._scratch, curvature)
+        curve_at_posture(self._arrays, shaped, given.seen, alone, self.weights, self._scratch, given.curvature)
 
     def _targets(self, pose: Pose, known: _Known | None) -> Targets:
         """Joints of a pose, weighted by confidence, and those of the last frame.
@@ -224,10 +231,11 @@ class BodyFitter:
         targets.moved_m[:] = known.joints_m + (np.median(moved_m, axis=0) if len(moved_m) else 0.0)
         return targets._replace(elapsed_s=max(self._now_s - known.seen_s, MIN_ELAPSED_S))
 
-    def _aimed(self, targets: Targets, seen: Observation) -> Posture:
+    def _aimed(self, given: _Given) -> Posture:
         """The posture of the mean build that is turned towards its targets."""
+        targets, seen = given.targets, given.seen
         posture = Posture.empty(len(self.model.parents), 0)
-        posture.turns[0] = FACING_CAMERA
+        posture.turns[0] = given.upright
         found = targets.weights > 0
         own = found & (self.model.joint_segments == 0)
         at_root = own & (np.abs(self.model.joints_m[0]).sum(axis=1) < 1e-6)
@@ -255,6 +263,19 @@ def _frames_of(model: BodyModel) -> np.ndarray:
         same = np.abs(model.joints_m[0] - model.origins_m[0, segment]).sum(axis=1) < 1e-4
         frames[same & (model.joint_segments == parent)] = segment
     return frames
+
+
+def upright_turn(across: np.ndarray | None) -> np.ndarray:
+    """Rotation of an upright body before a level camera: float64 (3, 3).
+
+    Parameters
+    ----------
+    across : float (2,), x and z of the camera, from the body's right to its left; None = it faces the camera
+    """
+    if across is None:
+        return FACING_CAMERA
+    x, z = across / max(float(np.linalg.norm(across)), 1e-9)
+    return np.array([[x, 0.0, z], [0.0, -1.0, 0.0], [z, 0.0, -x]])
 
 
 def fitted_confidences(confidences: np.ndarray) -> np.ndarray:

@@ -10,7 +10,9 @@ import numpy as np
 
 from posepipe.body_model.body_fitter import PersonPixels
 from posepipe.camera import Plane
+from posepipe.facing.facing_network import Facing
 from posepipe.frames import DepthFrame
+from posepipe.inference.facing_check import FacingCheck
 from posepipe.inference.person_estimate import FirstPass, PersonEstimate
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.inference.second_pass import SecondPass
@@ -44,6 +46,7 @@ class CandidateInference:
     region_filter: RegionFilter | None = None  #: None = a region is judged as a candidate is; some are found twice
     known_people: KnownPeople | None = None  #: None = every frame is judged by itself
     pose_search: PoseSearch | None = None  #: None = the first choice of proposals is kept
+    facing_check: FacingCheck | None = None  #: None = labels alone say which way somebody faces
     second_pass: SecondPass | None = None  #: None = the first pose, and the classifier's labels, are kept
 
     def judge(self, frame: DepthFrame, mask: np.ndarray, floor: Plane | None) -> JudgedCandidate | None:
@@ -78,7 +81,9 @@ class CandidateInference:
         wanted = self._wanted(unrotated, accepted=True)
         rotated = self._infer_rotated(unrotated, set(wanted) - judged.seen.keys()) | judged.seen
         searched = {0: unrotated} | {each: self._with_pose_search(rotated[each]) for each in wanted if each in rotated}
-        first = searched[self.best(searched)]
+        best = self.best(searched)
+        facing = None if best else self._facing(searched[best])  # who is rotated lies or is upside down
+        first = searched[best] if facing is None else self._facing_so(searched[best], facing)
         final = self._with_second_pass(first)
         view, inference = final.view, final.inference
         mask = view.to_image(view.mask)
@@ -88,7 +93,12 @@ class CandidateInference:
             final.proposals,
             final.pose,
             FirstPass(first.proposals, first.pose),
-            PersonPixels(view.to_camera(inference.points.points_m), inference.parts.probabilities, mask),
+            PersonPixels(
+                view.to_camera(inference.points.points_m),
+                inference.parts.probabilities,
+                mask,
+                None if facing is None else facing.across,
+            ),
             judged.probability,
             judged.by_itself,
         )
@@ -165,6 +175,22 @@ class CandidateInference:
             return seen
         estimator, proposals = self.joint_stages.pose_estimator, seen.inference.proposals
         return seen._replace(view_pose=self.pose_search.search(estimator, proposals, seen.view_pose))
+
+    def _facing(self, seen: ViewEstimate) -> Facing | None:
+        """Which way somebody seen in the unrotated view faces; None where their pose says so."""
+        return None if self.facing_check is None else self.facing_check.look(seen.view, seen.pose)
+
+    def _facing_so(self, seen: ViewEstimate, facing: Facing) -> ViewEstimate:
+        """The same view, with left and right exchanged where its pose then faces more as it should."""
+        check = self.facing_check
+        if check is None or check.agreement(facing, seen.view_pose) >= 0.5:
+            return seen
+        found = check.exchanged(self.joint_stages, seen.inference)
+        if found.pose is None:
+            return seen
+        turned = self._with_pose_search(ViewEstimate(seen.view, found, found.pose))
+        better = check.agreement(facing, turned.view_pose) > check.agreement(facing, seen.view_pose)
+        return turned if better else seen
 
     def _with_second_pass(self, seen: ViewEstimate) -> ViewEstimate:
         """The same view after the second pass, where that finds a pose."""

@@ -10,6 +10,7 @@ from posepipe.models.pose_model import PoseModel
 from posepipe.segmentation.person_classifier.person_classifier import MIN_PROBABILITY
 
 STAGES = (
+    ("facing", "facing network"),
     ("second_pass", "second pass"),
     ("segmentation", "segmentation"),
     ("background", "weight of class 0"),
@@ -22,7 +23,7 @@ STAGES = (
 
 def describe_joints(model: PoseModel) -> list[str]:
     """Describe the stages that find joints; a model without one of them has an empty paragraph."""
-    return [_joints_from(model.joint_parameters), _second_pass(model)]
+    return [_joints_from(model.joint_parameters), _facing(model), _second_pass(model)]
 
 
 def describe_filters(model: PoseModel) -> list[str]:
@@ -46,6 +47,19 @@ def _network(parameters: JointParameters) -> str:
     network = parameters.refinement
     size = 0 if network is None else sum(weight.size for weight in network.weights)
     return f", corrected by a network of {size:,} weights" if size else ""
+
+
+def _facing(model: PoseModel) -> str:
+    network = model.facing
+    if network is None:
+        return ""
+    size = sum(weight.size for weight, _ in network.convolutions) + sum(weight.size for weight in network.weights)
+    about = model.metadata.get("facing", {})
+    of = f" ({about['people']:,} people)" if "people" in about else ""
+    return (
+        f"Where a pose is in doubt, a convolutional network of {size:,} weights says which way somebody"
+        f" faces{_trained_on(about)}{of}."
+    )
 
 
 def _second_pass(model: PoseModel) -> str:

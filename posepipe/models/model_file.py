@@ -17,6 +17,7 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
+from posepipe.facing.facing_network import FacingNetwork
 from posepipe.io.files import disk_errors
 from posepipe.io.limits import max_model_bytes
 from posepipe.io.npz import npz_names, read_npz, write_npz
@@ -34,6 +35,7 @@ from posepipe.models.sections.boosted_sections import (
     view_choice_from_arrays,
     view_choice_to_arrays,
 )
+from posepipe.models.sections.facing_sections import facing_from_arrays, facing_to_arrays
 from posepipe.models.sections.joint_sections import (
     joints_from_arrays,
     joints_to_arrays,
@@ -62,6 +64,7 @@ SECTIONS = {
     "second_refinement": 2,
     "view_choice": 1,
     "region_filter": 1,
+    "facing": 1,
 }
 """Sections that this program reads and writes, each with its version."""
 _STRUCTURE = ("format", "version", "sections", "body", "probes", "trees", "joints_from", "symmetric")
@@ -83,6 +86,7 @@ class StoredModel(NamedTuple):
     second_pass: SecondPassParameters | None = None
     view_choice: ViewChoice | None = None
     region_classifier: RegionClassifier | None = None  #: of the region filter
+    facing: FacingNetwork | None = None
 
 
 def write_model(path: str | Path, model: StoredModel) -> None:
@@ -98,6 +102,7 @@ def write_model(path: str | Path, model: StoredModel) -> None:
         **second_pass_to_arrays(model.second_pass),
         "view_choice": view_choice_to_arrays(model.view_choice),
         "region_filter": region_classifier_to_arrays(model.region_classifier),
+        "facing": facing_to_arrays(model.facing),
     }
     metadata, durations = split_durations(model.metadata)
     header = {
@@ -156,7 +161,8 @@ def read_model(path: str | Path) -> StoredModel:
             view_choice_from_arrays(sections["view_choice"], body),
             region_classifier_from_arrays(sections["region_filter"], body),
         )
-        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier, second_pass, *boosted)
+        facing = facing_from_arrays(sections["facing"])
+        return StoredModel(forest, parameters, votes, metadata, segmentation, classifier, second_pass, *boosted, facing)
     except KeyError as error:
         raise FormatError(path, f"not a posepipe model: it lacks {error}") from None
     except (ValueError, TypeError, IndexError, AttributeError, OverflowError, RecursionError) as error:

@@ -10,6 +10,7 @@ from typing import Any
 
 from posepipe.body import BodyDefinition
 from posepipe.errors import FormatError
+from posepipe.facing.facing_network import FacingNetwork
 from posepipe.joints.joint_parameters import JointParameters
 from posepipe.learn.depth.depth_forest import DepthForest
 from posepipe.learn.depth.votes.leaf_votes import LeafVotes
@@ -50,6 +51,7 @@ class PoseModel:
     second_pass: SecondPassParameters | None = None  #: None = the first pose, and the forest's labels, are kept
     view_choice: ViewChoice | None = None  #: chooses among rotated views; None = a rule does
     region_classifier: RegionClassifier | None = None  #: of the region filter; None = bounds decide
+    facing: FacingNetwork | None = None  #: None = labels alone say which way somebody faces
 
     def __post_init__(self) -> None:
         if len(self.votes) not in (0, len(self.forest.trees)):

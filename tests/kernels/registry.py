@@ -15,7 +15,7 @@ from tests.kernels import (
     tracking,
 )
 from tests.kernels.body_model import fit, placement
-from tests.kernels.joints import modes, poses, second_pass
+from tests.kernels.joints import facing, modes, poses, second_pass
 from tests.kernels.synth import body, motion, render, sensors, surfaces
 
 KERNELS = (
@@ -25,6 +25,7 @@ KERNELS = (
     *learn_tables.KERNELS,
     *modes.KERNELS,
     *poses.KERNELS,
+    *facing.KERNELS,
     *second_pass.KERNELS,
     *tracking.KERNELS,
     *evaluation.KERNELS,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from posepipe.facing.facing_network import STRIDES, FacingNetwork, layer_shapes
 from posepipe.learn.depth.splitting.responses import PixelSamples
 from posepipe.learn.tree import LEAF, Tree
 
@@ -148,3 +149,13 @@ def covariances(rng: np.random.Generator, size: int) -> np.ndarray:
     """Three covariances float32 (3, size, size), about 0.2 m a standard deviation."""
     factors = rng.normal(0, 0.2 / np.sqrt(size), (3, size, size))
     return (factors @ factors.transpose(0, 2, 1) + 1e-3 * np.eye(size)).astype(np.float32)
+
+
+def facing_network(rng: np.random.Generator) -> FacingNetwork:
+    """Draw a small facing network that half precision holds exactly, as a model file does."""
+    shapes = layer_shapes(units=(4,) * len(STRIDES), hidden=8)
+    weights = [rng.normal(0, np.sqrt(2 / np.prod(shape[:-1])), shape) for shape in shapes]
+    rounded = [weight.astype(np.float16).astype(np.float32) for weight in weights]
+    biases = [rng.normal(0, 0.1, shape[-1]).astype(np.float32) for shape in shapes]
+    n = len(STRIDES)
+    return FacingNetwork(tuple(zip(rounded[:n], biases[:n], strict=True)), tuple(rounded[n:]), tuple(biases[n:]))

@@ -235,7 +235,7 @@ def _binned(rows: np.ndarray, edges: Sequence[float], label: str) -> dict[str, f
 
 def _yaw(joints_m: np.ndarray, body: BodyDefinition) -> float:
     """Yaw of a person relative to facing the camera, radians: 0 when left is at the right of the image."""
-    x, z = _across(joints_m, body)
+    x, _, z = body.across(joints_m)
     return float(np.arctan2(z, x))
 
 
@@ -316,14 +316,5 @@ def _is_swapped(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> b
 
 def _is_reversed(found: np.ndarray, truth: np.ndarray, body: BodyDefinition) -> bool:
     """Whether the mean vector from right to left, over all mirror pairs, is reversed."""
-    across = [_across(places, body) for places in (found, truth)]
-    return bool(np.isfinite(across).all() and float(across[0] @ across[1]) < 0)
-
-
-def _across(places: np.ndarray, body: BodyDefinition) -> np.ndarray:
-    """Mean of left minus right over all mirror pairs, x and z only: (2,); NaN without pairs."""
-    mirror = body.mirrored_joints()
-    left = np.array([j for j, name in enumerate(body.joints) if name.startswith("left_")], int)
-    gap = (places[left] - places[mirror[left]])[:, [0, 2]]
-    gap = gap[np.isfinite(gap).all(axis=1)]
-    return gap.mean(axis=0) if len(gap) else np.full(2, np.nan)
+    across_m = [body.across(places)[[0, 2]] for places in (found, truth)]
+    return bool(np.isfinite(across_m).all() and float(across_m[0] @ across_m[1]) < 0)

@@ -16,6 +16,7 @@ from sklearn.linear_model import LogisticRegression
 from posepipe.joints.joint_parameters import FUSION_TERMS, Refinement
 from posepipe.joints.refinement import Evidence, inputs_of
 from posepipe.results import CORRECT_M
+from posepipe.training.networks.adam import Adam, cosine_schedule, he_weights
 
 HIDDEN_UNITS = (512, 256)
 """Units of the hidden layers."""
@@ -60,21 +61,17 @@ def train_refinement(
     Returns
     -------
     Refinement, not calibrated
-
-    References
-    ----------
-    Initial weights: He et al. 2015, eq. 10. Schedule: Loshchilov and Hutter 2017, eq. 5.
     """
     network = _first_network(inputs_of(evidence), joints_m.shape[1], rng)
     target_m = (joints_m - evidence.joints_m).astype(np.float32)
     n_batches = -(-len(evidence) // BATCH)
-    optimiser = _Adam([*network.weights, *network.biases])
+    optimiser = Adam([*network.weights, *network.biases], WEIGHT_DECAY)
     for done in range(EPOCHS):
         for k, batch in enumerate(np.array_split(rng.permutation(len(evidence)), n_batches)):
             inputs = inputs_of(with_noise(evidence[batch], rng))
             share = (done + k / n_batches) / EPOCHS
             gradient = gradients(network, inputs, target_m[batch], rng)
-            optimiser.step(gradient, LEARNING_RATE * (1 + np.cos(np.pi * share)) / 2)
+            optimiser.step(gradient, LEARNING_RATE * cosine_schedule(share))
         on_epoch()
     kept = tuple(weight.astype(np.float16).astype(np.float32) for weight in network.weights)
     return replace(network, weights=kept)  # as stored in a model file: later fits then match the stored weights
@@ -82,7 +79,7 @@ def train_refinement(
 
 def _first_network(inputs: np.ndarray, n_joints: int, rng: np.random.Generator) -> Refinement:
     sizes = (inputs.shape[1], *HIDDEN_UNITS, 4 * n_joints)
-    weights = [rng.normal(0, np.sqrt(2 / n), (n, m)).astype(np.float32) for n, m in pairwise(sizes)]
+    weights = [he_weights(shape, rng) for shape in pairwise(sizes)]
     weights[-1] *= 0.01  # corrections start near zero
     biases = tuple(np.zeros(m, np.float32) for m in sizes[1:])
     uncalibrated = np.tile(np.array([0, 1], np.float32), (n_joints, 1))
@@ -220,31 +217,3 @@ def gradients(
         if rng is not None:
             gradient /= np.float32(1 - DROPOUT)  # a dropped unit is 0, and so is its gradient
     return weight_gradients[::-1] + bias_gradients[::-1]
-
-
-class _Adam:
-    """Adam optimiser (Kingma and Ba 2015, algorithm 1) with decoupled weight decay.
-
-    References
-    ----------
-    Weight decay: Loshchilov and Hutter 2019, algorithm 2.
-    """
-
-    def __init__(self, parameters: list[np.ndarray]) -> None:
-        self.parameters = parameters
-        self.means = [np.zeros_like(p) for p in parameters]
-        self.squares = [np.zeros_like(p) for p in parameters]
-        self.steps = 0
-
-    def step(self, all_gradients: list[np.ndarray], rate: float) -> None:
-        self.steps += 1
-        unbiased, unbiased_square = 1 - 0.9**self.steps, 1 - 0.999**self.steps
-        for parameter, gradient, mean, square in zip(
-            self.parameters, all_gradients, self.means, self.squares, strict=True
-        ):
-            mean += 0.1 * (gradient - mean)
-            square += 0.001 * (gradient**2 - square)
-            step = mean / unbiased / (np.sqrt(square / unbiased_square) + 1e-8)
-            if parameter.ndim > 1:  # biases do not decay
-                step += WEIGHT_DECAY * parameter
-            parameter -= np.float32(rate) * step

@@ -21,6 +21,7 @@ from posepipe.evaluation.suite.bar_chart import draw_suite
 from posepipe.evaluation.suite.figure_names import BONE_ERRORS, REAL_FRAMES
 from posepipe.evaluation.suite.sets import SETS, SuiteFigures
 from posepipe.evaluation.suite.tables import suite_tables
+from posepipe.facing.person_picture import CHANNELS, SIDE
 from posepipe.io.npz import write_npz
 from posepipe.learn.depth.checkpoints import Checkpoints
 from posepipe.learn.depth.depth_forest import DepthForest
@@ -99,6 +100,8 @@ def _find_people(model: PoseModel) -> None:
     if model.region_classifier is not None:
         regions = model.region_classifier
         calibrated(regions.trees.score(np.zeros(len(regions.trees.names), np.float32)), regions.calibration)
+    if model.facing is not None:
+        model.facing.predict(np.zeros((SIDE, SIDE, CHANNELS), np.float32))
     if model.view_choice is not None:
         model.view_choice.score(np.zeros(len(model.view_choice.trees.names), np.float32))
     if (segmentation := model.person_segmentation()) is not None:
@@ -107,7 +110,7 @@ def _find_people(model: PoseModel) -> None:
 
 
 def _model_with_all_sections() -> PoseModel:
-    """The small model, with a segmentation, a choice of views, and filters of candidates and of regions."""
+    """The small model, with segmentation, choice of views, facing network, and filters of candidates and of regions."""
     rng = np.random.default_rng(2)
     segmentation = DepthForest(
         [random_inputs.tree(rng, 4, 6, SEGMENTS.n_classes)], [random_inputs.offset_pairs(rng, 6)], SEGMENTS
@@ -125,8 +128,9 @@ def _model_with_all_sections() -> PoseModel:
     classifier = PersonClassifier(TOY, lengths, trees, np.array([0.1, 1.2], np.float32))
     choice = ViewChoice(TOY, lengths, replace(trees, names=VIEW_NAMES))
     regions = RegionClassifier(TOY, lengths, trees, np.array([0.2, 0.9], np.float32))
+    facing = random_inputs.facing_network(rng)
     filters = {"person_classifier": classifier, "region_classifier": regions}
-    return replace(_small_model(), segmentation=segmentation, view_choice=choice, **filters)
+    return replace(_small_model(), segmentation=segmentation, view_choice=choice, facing=facing, **filters)
 
 
 def _sections(folder: Path) -> None:

@@ -1,0 +1,46 @@
+"""Facing check: where a pose is in doubt, a network that sees the surface says whether left and right are exchanged."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from posepipe.body import BodyDefinition
+from posepipe.facing.facing_network import Facing, FacingNetwork
+from posepipe.facing.person_picture import person_picture
+from posepipe.inference.pose_inference import JointStages, PoseInference
+from posepipe.results import Pose
+from posepipe.segmentation.views.view import View
+from posepipe.stage import Share, Stateless
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class FacingCheck(Stateless):
+    """Asks the facing network about people whose pose is in doubt, and exchanges left and right where it contradicts.
+
+    The same labels say where a person's left is and how they are turned. A back that is labelled as a front has both
+    wrong, and its pose is as likely as any. The body fit begins with the direction that the network sees.
+    """
+
+    network: FacingNetwork
+    body: BodyDefinition  #: of parts and poses
+    enough: Share = 0.75  #: expected share of correct joints above which the pose itself says which way they face
+
+    def look(self, view: View, pose: Pose) -> Facing | None:
+        """Which way the person of an unrotated view faces; None where their pose, in camera axes, is not in doubt."""
+        if pose.expected_correct >= self.enough * len(self.body.joints):
+            return None
+        return self.network.predict(person_picture(view.depth_m, view.mask, view.intrinsics))
+
+    def exchanged(self, stages: JointStages, seen: PoseInference) -> PoseInference:
+        """The same view, with the labels of left and right exchanged."""
+        mirrored = seen.parts.probabilities[:, self.body.mirrored_classes()]
+        parts = replace(seen.parts, probabilities=np.ascontiguousarray(mirrored))
+        return PoseInference(stages, seen.view, parts)
+
+    def agreement(self, facing: Facing, pose: Pose) -> float:
+        """Probability that a person faces as their pose does; 0.5 for a pose without left and right."""
+        joints_m, confidences = pose.in_rows_of(self.body.joints)
+        across_m = self.body.across(np.where(confidences[:, None] > 0, joints_m, np.nan))[[0, 2]]
+        return facing.agreement(across_m) if np.isfinite(across_m).all() else 0.5

@@ -1,0 +1,92 @@
+"""Facing check: who is in doubt, whose left and right are exchanged, and where the body fit begins."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from posepipe.facing.facing_network import DIRECTIONS, Facing
+from posepipe.inference.facing_check import FacingCheck
+from posepipe.pipeline import Pipeline
+from posepipe.results import Pose
+from tests.support.toy_person import TOY, toy_frame, toy_model
+
+pytestmark = pytest.mark.filterwarnings("ignore:joint parameters from")
+BACKWARDS = np.eye(DIRECTIONS, dtype=np.float32)[0]
+FORWARDS = np.roll(BACKWARDS, DIRECTIONS // 2)
+
+
+class Sees:
+    """In place of a network: sees everybody face one way, and counts."""
+
+    def __init__(self, probabilities: np.ndarray) -> None:
+        self.facing, self.asked = Facing(probabilities), 0
+
+    def predict(self, picture: np.ndarray) -> Facing:
+        self.asked += 1
+        return self.facing
+
+
+@pytest.fixture(scope="module")
+def pipeline() -> Pipeline:
+    return Pipeline.from_model(toy_model(), tracking=False, foreground="none")
+
+
+def estimate(pipeline: Pipeline, **check):
+    frame = toy_frame(500).depth
+    return replace(pipeline, facing_check=FacingCheck(body=TOY, **check)).estimate(frame, frame.depth_m > 0)
+
+
+def hands_apart_m(pose: Pose) -> float:
+    return float(TOY.across(pose.in_rows_of(TOY.joints)[0])[0])
+
+
+@pytest.fixture
+def mirrored(monkeypatch):
+    """Joints of exchanged labels lie where those of the other side were: the toy's are found without its arms."""
+    exchanged = FacingCheck.exchanged
+
+    def with_mirrored_pose(check, stages, seen):
+        found, pose = exchanged(check, stages, seen), seen.pose
+        vars(found)["pose"] = replace(pose, joints_m=pose.joints_m[TOY.mirrored_joints()])
+        return found
+
+    monkeypatch.setattr(FacingCheck, "exchanged", with_mirrored_pose)
+
+
+def test_sides_are_exchanged_where_the_network_contradicts(pipeline, mirrored):
+    frame = toy_frame(500).depth
+    as_labelled = pipeline.estimate(frame, frame.depth_m > 0)
+    turned = estimate(pipeline, network=Sees(BACKWARDS), enough=2.0)
+    assert hands_apart_m(as_labelled.pose) > 0.3
+    assert hands_apart_m(turned.pose) < -0.3
+    left = turned.parts == TOY.part_code("left_arm")
+    assert (as_labelled.parts[left] == TOY.part_code("right_arm")).mean() > 0.9
+
+
+def test_what_gives_no_other_pose_is_kept(pipeline):
+    frame = toy_frame(500).depth
+    kept = estimate(pipeline, network=Sees(BACKWARDS), enough=2.0)
+    np.testing.assert_array_equal(kept.parts, pipeline.estimate(frame, frame.depth_m > 0).parts)
+
+
+def test_a_pose_that_faces_as_it_should_is_kept(pipeline):
+    frame, network = toy_frame(500).depth, Sees(FORWARDS)
+    kept = estimate(pipeline, network=network, enough=2.0)
+    assert network.asked == 1
+    assert kept.pose == pipeline.estimate(frame, frame.depth_m > 0).pose
+    np.testing.assert_array_equal(kept.pixels.across, network.facing.across)
+
+
+def test_nobody_is_asked_about_whose_pose_is_not_in_doubt(pipeline):
+    network = Sees(FORWARDS)
+    assert estimate(pipeline, network=network, enough=0.0).pixels.across is None
+    assert network.asked == 0
+
+
+def test_a_pose_without_sides_neither_agrees_nor_contradicts():
+    head = Pose(("head",), np.zeros((1, 3), np.float32), np.ones(1, np.float32))
+    check = FacingCheck(Sees(FORWARDS), TOY)
+    assert check.agreement(Facing(FORWARDS), head) == 0.5
