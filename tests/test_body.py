@@ -151,3 +151,18 @@ def test_untrained_joint_parameters_have_the_shapes_of_the_body(body, method):
         if name not in ("method", "refinement")
     )
     assert parameters.refinement is None
+
+
+def test_across_is_the_mean_from_right_to_left_of_known_pairs():
+    joints_m = np.full((len(HUMAN.joints), 3), np.nan)
+    for name, place in (
+        ("left_hip", (1, 0, 3)),
+        ("right_hip", (0, 0, 3)),
+        ("left_knee", (1, 2, 5)),
+        ("head", (9, 9, 9)),
+    ):
+        joints_m[HUMAN.joint_index(name)] = place
+    assert np.isnan(HUMAN.across(joints_m[: len(HUMAN.joints)] * np.nan)).all()
+    np.testing.assert_array_equal(HUMAN.across(joints_m), [1, 0, 0])
+    joints_m[HUMAN.joint_index("right_knee")] = 4, 2, 1
+    np.testing.assert_array_equal(HUMAN.across(joints_m), [-1, 0, 2])

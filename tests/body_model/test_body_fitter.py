@@ -11,7 +11,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN, BodyDefinition
-from posepipe.body_model.body_fitter import BodyFitter, PersonPixels, calibrated_sigmas
+from posepipe.body_model.body_fitter import BodyFitter, PersonPixels, calibrated_sigmas, upright_turn
 from posepipe.body_model.kernels.fit_arrays import Weights
 from posepipe.results import Pose, Track
 from tests.body_model.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
@@ -92,6 +92,25 @@ def test_bones_of_joints_alone_stay_constant_over_a_track():
         lengths_m.append(np.linalg.norm(track.fit.joints_m[a] - track.fit.joints_m[b]))
         found_m.append(np.linalg.norm(pose.joints_m[a] - pose.joints_m[b]))
     assert np.std(lengths_m[20:]) < 0.2 * np.std(found_m)
+
+
+@pytest.mark.parametrize("yaw", [-2.5, -1.0, 0.0, 2.0, np.pi])
+def test_a_body_of_one_joint_faces_as_its_person_is_seen_to(yaw):
+    model, _, _, _, frame, pixels = _scene(0)
+    across = 0.4 * np.array([np.cos(yaw), np.sin(yaw)])
+    turn = upright_turn(across)
+    np.testing.assert_allclose(turn @ turn.T, np.eye(3), atol=1e-12)
+    assert np.linalg.det(turn) == pytest.approx(1)
+    np.testing.assert_allclose(turn @ [1, 0, 0], [np.cos(yaw), 0, np.sin(yaw)])  # from right to left
+    np.testing.assert_allclose(turn @ [0, 1, 0], [0, -1, 0])  # upright
+    trunk = Pose(("torso",), pixels.points_m.mean(axis=0, keepdims=True), np.ones(1))
+    unlabelled = replace(pixels, probabilities=np.full_like(pixels.probabilities, 1 / len(pixels.probabilities[0])))
+    (track,) = BodyFitter(HUMAN, model).update([Track(1, trunk)], [replace(unlabelled, across=across)], frame)
+    assert HUMAN.across(track.fit.joints_m)[[0, 2]] @ across > 0
+
+
+def test_without_a_direction_an_upright_body_faces_the_camera():
+    np.testing.assert_array_equal(upright_turn(None), upright_turn(np.array([1.0, 0.0])))
 
 
 def test_joints_that_no_camera_found_have_no_confidence():
