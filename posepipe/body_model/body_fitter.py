@@ -35,6 +35,8 @@ rounding makes a little longer in half of the frames."""
 MIN_ELAPSED_S = 0.005
 """Lower bound of the time in which joints move: drivers double frames, with their times."""
 _ROUNDING_S = 1e-6
+FACING_WEIGHT = 0.01
+"""Weight of the direction in which a person is surely seen to face, against joints: confidence x m^2."""
 WORSE = 1.1
 """Cost from the last posture, over what the track costs at best, beyond which the pose is tried as well."""
 FORGIVEN = 1.03
@@ -71,6 +73,7 @@ class _Given(NamedTuple):
     targets: Targets
     curvature: Curvature  #: written in place
     upright: np.ndarray  #: float64 (3, 3), rotation of an upright body that faces as the person does
+    root_weight: float  #: of that rotation, against the joints
 
 
 @dataclass(slots=True, eq=False)
@@ -163,7 +166,13 @@ class BodyFitter:
     def _fit_and_remember(self, track: Track, seen: Observation, across: np.ndarray | None) -> BodyFit:
         known = self._known.get(track.id)
         curvature = Curvature.empty(len(self.body.joints), self.model.n_coefficients)
-        given = _Given(seen, self._targets(track.pose, known), curvature, upright_turn(across))
+        given = _Given(
+            seen,
+            self._targets(track.pose, known),
+            curvature,
+            upright_turn(across),
+            0.0 if across is None else FACING_WEIGHT * float(across @ across),
+        )
         new, fit = self._fit(given, known)
         if self.tracking:
             self._known[track.id] = new
@@ -241,7 +250,7 @@ class BodyFitter:
         at_root = own & (np.abs(self.model.joints_m[0]).sum(axis=1) < 1e-6)
         rows = next((rows for rows in (at_root, own, found) if rows.any()), None)
         posture.root_m[:] = seen.points_m.mean(axis=0) if rows is None else targets.joints_m[rows].mean(axis=0)
-        aim(self._arrays, targets, posture, self._scratch.placement)
+        aim(self._arrays, targets, posture, self._scratch.placement, given.root_weight)
         return posture
 
     def _fitted_pose(self, pose: Pose, fit: BodyFit) -> Pose:

@@ -22,7 +22,7 @@ DIRECTIONS = 16
 """Directions around the vertical that the network tells apart."""
 STRIDES = (2, 2, 1, 2, 1, 2)
 """Of the convolutional layers: the picture shrinks to 3 x 3 places."""
-UNITS = (16, 32, 32, 64, 64, 96)
+UNITS = (24, 48, 48, 96, 96, 96)
 """Outputs of the convolutional layers that are trained."""
 HIDDEN_UNITS = 128
 """Units of the layer between these and the directions."""

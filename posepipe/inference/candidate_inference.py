@@ -82,7 +82,7 @@ class CandidateInference:
         rotated = self._infer_rotated(unrotated, set(wanted) - judged.seen.keys()) | judged.seen
         searched = {0: unrotated} | {each: self._with_pose_search(rotated[each]) for each in wanted if each in rotated}
         best = self.best(searched)
-        facing = None if best else self._facing(searched[best])  # who is rotated lies or is upside down
+        facing = self._facing(unrotated, searched[best])
         first = searched[best] if facing is None else self._facing_so(searched[best], facing)
         final = self._with_second_pass(first)
         view, inference = final.view, final.inference
@@ -176,20 +176,20 @@ class CandidateInference:
         estimator, proposals = self.joint_stages.pose_estimator, seen.inference.proposals
         return seen._replace(view_pose=self.pose_search.search(estimator, proposals, seen.view_pose))
 
-    def _facing(self, seen: ViewEstimate) -> Facing | None:
-        """Which way somebody seen in the unrotated view faces; None where their pose says so."""
-        return None if self.facing_check is None else self.facing_check.look(seen.view, seen.pose)
+    def _facing(self, unrotated: ViewEstimate, best: ViewEstimate) -> Facing | None:
+        """Which way somebody faces; None where their best pose says so."""
+        return None if self.facing_check is None else self.facing_check.look(unrotated.view, best.pose)
 
     def _facing_so(self, seen: ViewEstimate, facing: Facing) -> ViewEstimate:
         """The same view, with left and right exchanged where its pose then faces more as it should."""
         check = self.facing_check
-        if check is None or check.agreement(facing, seen.view_pose) >= 0.5:
+        if check is None or check.agreement(facing, seen.pose) >= 0.5:
             return seen
         found = check.exchanged(self.joint_stages, seen.inference)
         if found.pose is None:
             return seen
         turned = self._with_pose_search(ViewEstimate(seen.view, found, found.pose))
-        better = check.agreement(facing, turned.view_pose) > check.agreement(facing, seen.view_pose)
+        better = check.agreement(facing, turned.pose) > check.agreement(facing, seen.pose)
         return turned if better else seen
 
     def _with_second_pass(self, seen: ViewEstimate) -> ViewEstimate:

@@ -11,19 +11,17 @@ import numpy as np
 
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
-from posepipe.facing.facing_network import STRIDES, FacingNetwork, direction_vectors, layer_shapes
+from posepipe.facing.facing_network import FacingNetwork, direction_vectors, layer_shapes
 from posepipe.facing.person_picture import SIDE, person_picture
 from posepipe.models.pose_model import PoseModel
 from posepipe.training.check_frames import check_people
-from posepipe.training.networks.adam import Adam, cosine_schedule, he_weights
-from posepipe.training.networks.facing_gradients import facing_gradients
+from posepipe.training.networks.adam import Adam, cosine_schedule
+from posepipe.training.networks.facing_gradients import FacingLayers, facing_gradients
 from posepipe.training.origin import origin_of
 
-EPOCHS = 12
+EPOCHS = 10
 BATCH = 128
 LEARNING_RATE = 2e-3
-WARM_UP = 300
-"""Steps in which the learning rate rises to its maximum: without normalised layers the first steps are the riskiest."""
 WEIGHT_DECAY = 1e-3
 MIN_PIXELS = 200
 """Minimum number of pixels of a person in the pictures."""
@@ -105,23 +103,18 @@ def train_facing(
     -------
     FacingNetwork
     """
-    weights = [he_weights(shape, rng) for shape in layer_shapes()]
-    weights[-1] *= 0.1  # every direction is about as probable at first
-    biases = [np.zeros(weight.shape[-1], np.float32) for weight in weights]
-    optimiser = Adam([*weights, *biases], WEIGHT_DECAY)
+    layers = FacingLayers.draw(layer_shapes(), rng)
+    optimiser = Adam(layers.parameters, WEIGHT_DECAY)
     targets = directions_around(across_m)
     importance = np.minimum(np.linalg.norm(across_m, axis=1) / FULL_WIDTH_M, 1).astype(np.float32)
     n_batches = -(-len(pictures) // BATCH)
     for done in range(epochs):
         for k, batch in enumerate(np.array_split(rng.permutation(len(pictures)), n_batches)):
             seen, wanted = _varied(pictures[batch].astype(np.float32), targets[batch], rng)
-            _, gradients = facing_gradients(weights, biases, seen, wanted, importance[batch], rng)
-            rate = LEARNING_RATE * cosine_schedule((done + k / n_batches) / epochs)
-            optimiser.step(gradients, rate * min(1.0, (optimiser.steps + 1) / WARM_UP))
+            _, gradients = facing_gradients(layers, seen, wanted, importance[batch], rng)
+            optimiser.step(gradients, LEARNING_RATE * cosine_schedule((done + k / n_batches) / epochs))
         on_epoch()
-    kept = [weight.astype(np.float16).astype(np.float32) for weight in weights]  # as stored in a model file
-    n = len(STRIDES)
-    return FacingNetwork(tuple(zip(kept[:n], biases[:n], strict=True)), tuple(kept[n:]), tuple(biases[n:]))
+    return layers.network()
 
 
 def directions_around(across_m: np.ndarray) -> np.ndarray:

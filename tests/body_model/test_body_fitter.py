@@ -11,8 +11,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from posepipe.body import HUMAN, BodyDefinition
-from posepipe.body_model.body_fitter import BodyFitter, PersonPixels, calibrated_sigmas, upright_turn
-from posepipe.body_model.kernels.fit_arrays import Weights
+from posepipe.body_model.body_fitter import FACING_WEIGHT, BodyFitter, PersonPixels, calibrated_sigmas, upright_turn
+from posepipe.body_model.kernels.aiming import aim
+from posepipe.body_model.kernels.fit_arrays import Targets, Weights
+from posepipe.body_model.kernels.placement import Placement, Posture
 from posepipe.results import Pose, Track
 from tests.body_model.fitted_bodies import human, noisy_pose, random_posture, seen_by_camera
 from tests.reference.body_model.placement import place
@@ -107,6 +109,18 @@ def test_a_body_of_one_joint_faces_as_its_person_is_seen_to(yaw):
     unlabelled = replace(pixels, probabilities=np.full_like(pixels.probabilities, 1 / len(pixels.probabilities[0])))
     (track,) = BodyFitter(HUMAN, model).update([Track(1, trunk)], [replace(unlabelled, across=across)], frame)
     assert HUMAN.across(track.fit.joints_m)[[0, 2]] @ across > 0
+
+
+@pytest.mark.parametrize(("confidence", "faces"), [(1.0, "as found"), (0.01, "as seen")])
+def test_a_direction_that_is_seen_outweighs_doubtful_joints(confidence, faces):
+    _, body, rng, posture, _, _ = _scene(0)
+    targets, start = Targets.empty(len(HUMAN.joints)), Posture.empty(len(body.parents), 0)
+    targets.joints_m[:], targets.weights[:] = noisy_pose(body, posture, rng, 0.02).joints_m, confidence
+    across = HUMAN.across(targets.joints_m)[[0, 2]]
+    start.root_m[:], start.turns[0] = posture.root_m, upright_turn(-across)
+    aim(body, targets, start, Placement.empty(body), FACING_WEIGHT)
+    found = start.turns[0][[0, 2], 0] @ across > 0
+    assert found == (faces == "as found")
 
 
 def test_without_a_direction_an_upright_body_faces_the_camera():

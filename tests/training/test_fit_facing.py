@@ -43,7 +43,6 @@ def frames(count: int = 24, first: int = 300, **changes) -> FrameSequence:
 
 def test_front_and_back_are_told_apart(monkeypatch):
     monkeypatch.setattr(fitting, "BATCH", 20)
-    monkeypatch.setattr(fitting, "WARM_UP", 1)
     monkeypatch.setattr(fitting, "layer_shapes", lambda: layer_shapes(units=(8,) * 6, hidden=16))
     drawn = fitting._draw_pictures(frames(60), lambda: None)
     network = train_facing(*drawn, np.random.default_rng(0), epochs=60)

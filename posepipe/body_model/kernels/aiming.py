@@ -24,9 +24,9 @@ SWEEPS = 6
 """Jacobi sweeps of a 4 x 4 matrix; they converge quadratically."""
 
 
-@compiled_for(BODY_ARRAYS_TYPE, TARGETS_TYPE, POSTURE_TYPE, PLACEMENT_TYPE)
+@compiled_for(BODY_ARRAYS_TYPE, TARGETS_TYPE, POSTURE_TYPE, PLACEMENT_TYPE, "f8")
 @njit(cache=True)
-def aim(body, targets, posture, placement):
+def aim(body, targets, posture, placement, root_weight):
     """Turn every segment towards its targets, from the root outwards; in place, at the mean build.
 
     A segment is turned so that its own joints, and those of the next segments at their mean turns, best meet the
@@ -38,6 +38,7 @@ def aim(body, targets, posture, placement):
     targets : Targets
     posture : Posture; its root, the root's turn and its shape are given
     placement : Placement; where its segments are is filled in, its joints and capsules are not
+    root_weight : float64, weight x m^2 of the root's turn as given, against the joints; 0 = as that of other segments
     """
     covariance, rotation = np.empty((3, 3)), np.empty((3, 3))
     for s in range(len(body.parents)):
@@ -46,9 +47,10 @@ def aim(body, targets, posture, placement):
             rotation_of(body.turn_mean_rad[s], posture.turns[s])
         place_segment(body, posture, s, placement)
         size = _covariance(body, targets, placement, s, covariance)
+        mean_weight = MEAN_WEIGHT * size + (root_weight if parent < 0 else 0.0)
         for a in range(3):
             for b in range(3):
-                covariance[a, b] += MEAN_WEIGHT * size * placement.rotations[s, a, b]
+                covariance[a, b] += mean_weight * placement.rotations[s, a, b]
         nearest_rotation(covariance, rotation)
         for a in range(3):
             for b in range(3):

@@ -139,12 +139,12 @@ def _aimed_at(rng, size):
     targets.joints_m[:] = noisy_pose(body, truth, rng, 0.03).joints_m
     targets.weights[:] = rng.uniform(0.2, 1, len(targets.weights)) * (rng.random(len(targets.weights)) < 0.8)
     start.root_m[:], start.turns[0] = truth.root_m, FACING_CAMERA
-    return SimpleNamespace(body=body, targets=targets, start=start)
+    return SimpleNamespace(body=body, targets=targets, start=start, root_weight=0.3)
 
 
 def _aimed(inputs):
     posture = inputs.start.copy()
-    aim(inputs.body, inputs.targets, posture, Placement.empty(inputs.body))
+    aim(inputs.body, inputs.targets, posture, Placement.empty(inputs.body), inputs.root_weight)
     return posture.turns
 
 
@@ -242,7 +242,7 @@ KERNELS = (
     Kernel(
         "aim",
         _aimed,
-        lambda i: naive_aiming.aim(i.body, i.targets, i.start, MEAN_WEIGHT, NEXT_WEIGHT),
+        lambda i: naive_aiming.aim(i.body, i.targets, i.start, MEAN_WEIGHT, NEXT_WEIGHT, i.root_weight),
         _aimed_at,
         size=17,
         tolerance=1e-8,

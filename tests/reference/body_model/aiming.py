@@ -14,7 +14,7 @@ def nearest_rotation(matrix):
     return u @ np.diag([1, 1, np.linalg.det(u @ vt)]) @ vt
 
 
-def aim(body, targets, posture, mean_weight, next_weight):
+def aim(body, targets, posture, mean_weight, next_weight, root_weight):
     """Turns (S, 3, 3) of the mean build, each nearest to what its own and the next segments' joints ask for."""
     mean_turns = Rotation.from_rotvec(body.turn_mean_rad).as_matrix()
     turns = np.concatenate([posture.turns[:1], mean_turns[1:]])
@@ -31,6 +31,7 @@ def aim(body, targets, posture, mean_weight, next_weight):
                 rest_m = body.origins_m[0, owner] + mean_turns[owner] @ at_m
                 pulls.append(next_weight * weight * np.outer(target_m - starts_m[segment], rest_m))
         size = np.abs(pulls).sum() + 1e-6
-        turned = nearest_rotation(np.sum(pulls, axis=0) + mean_weight * size * rotations[segment])
+        pull_of_mean = mean_weight * size + (root_weight if parent < 0 else 0)
+        turned = nearest_rotation(np.sum(pulls, axis=0) + pull_of_mean * rotations[segment])
         turns[segment] = turned if parent < 0 else rotations[parent].T @ turned
     return turns
