@@ -110,7 +110,6 @@ def test_shares_of_a_person_in_percent_are_refused():
         ("pose_search", "enough"),
         ("rotated_views", "margin"),
         ("second_pass", "min_expected"),
-        ("facing_check", "enough"),
         ("remainder", "max_share"),
     ],
 )

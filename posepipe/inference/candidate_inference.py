@@ -83,7 +83,7 @@ class CandidateInference:
         searched = {0: unrotated} | {each: self._with_pose_search(rotated[each]) for each in wanted if each in rotated}
         best = self.best(searched)
         facing = self._facing(unrotated, searched[best])
-        first = searched[best] if facing is None else self._facing_so(searched[best], facing)
+        first = searched[best] if facing is None else self._with_facing(searched[best], facing)
         final = self._with_second_pass(first)
         view, inference = final.view, final.inference
         mask = view.to_image(view.mask)
@@ -180,7 +180,7 @@ class CandidateInference:
         """Which way somebody faces; None where their best pose says so."""
         return None if self.facing_check is None else self.facing_check.look(unrotated.view, best.pose)
 
-    def _facing_so(self, seen: ViewEstimate, facing: Facing) -> ViewEstimate:
+    def _with_facing(self, seen: ViewEstimate, facing: Facing) -> ViewEstimate:
         """The same view, with left and right exchanged where its pose then faces more as it should."""
         check = self.facing_check
         if check is None or check.agreement(facing, seen.pose) >= 0.5:

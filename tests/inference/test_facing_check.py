@@ -11,6 +11,7 @@ from posepipe.facing.facing_network import DIRECTIONS, Facing
 from posepipe.inference.facing_check import FacingCheck
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
+from posepipe.stage import check_numbers
 from tests.support.toy_person import TOY, toy_frame, toy_model
 
 pytestmark = pytest.mark.filterwarnings("ignore:joint parameters from")
@@ -84,6 +85,11 @@ def test_nobody_is_asked_about_whose_pose_is_not_in_doubt(pipeline):
     network = Sees(FORWARDS)
     assert estimate(pipeline, network=network, enough=0.0).pixels.across is None
     assert network.asked == 0
+
+
+def test_a_share_in_percent_is_refused():
+    with pytest.raises(ValueError, match=r"facing_check\.enough: wanted a number from 0 to 1, got 75"):
+        check_numbers({"facing_check": FacingCheck(Sees(FORWARDS), TOY, enough=75)})
 
 
 def test_a_pose_without_sides_neither_agrees_nor_contradicts():
