@@ -36,7 +36,7 @@ MIN_ELAPSED_S = 0.005
 """Lower bound of the time in which joints move: drivers double frames, with their times."""
 _ROUNDING_S = 1e-6
 FACING_WEIGHT = 0.01
-"""Weight of the direction in which a person is surely seen to face, against joints: confidence x m^2."""
+"""Weight of the direction that a facing network sees with full confidence, against joints: confidence x m^2."""
 WORSE = 1.1
 """Cost from the last posture, over what the track costs at best, beyond which the pose is tried as well."""
 FORGIVEN = 1.03
