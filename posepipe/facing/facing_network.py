@@ -89,13 +89,14 @@ class FacingNetwork:
 
         Those of the picture and of its mirror image are averaged: mirroring the picture mirrors the answer exactly.
         """
-        mirrored = self._softmax(np.ascontiguousarray(picture[:, ::-1]))
-        return Facing((self._softmax(picture) + mirrored[::-1]) / 2)
+        features = np.stack([self._convolved(picture), self._convolved(np.ascontiguousarray(picture[:, ::-1]))])
+        own, mirrored = softmax(mlp_forward(features, self.weights, self.biases))
+        return Facing((own + mirrored[::-1]) / 2)
 
-    def _softmax(self, image: np.ndarray) -> np.ndarray:
+    def _convolved(self, image: np.ndarray) -> np.ndarray:
         for (weight, bias), stride in zip(self.convolutions, STRIDES, strict=True):
             image = convolve(image, weight, bias, stride)
-        return softmax(mlp_forward(image.reshape(1, -1), self.weights, self.biases))[0]
+        return image.reshape(-1)
 
 
 def softmax(outputs: np.ndarray) -> np.ndarray:

@@ -12,14 +12,15 @@ import numpy as np
 from posepipe.body import BodyDefinition
 from posepipe.datasets.frame_sequence import FrameSequence
 from posepipe.facing.facing_network import FacingNetwork, direction_vectors, layer_shapes
-from posepipe.facing.person_picture import SIDE, person_picture
+from posepipe.facing.person_picture import CHANNELS, SIDE, person_picture
+from posepipe.io.growing_array import GrowingArray
 from posepipe.models.pose_model import PoseModel
 from posepipe.training.check_frames import check_people
 from posepipe.training.networks.adam import Adam, cosine_schedule
 from posepipe.training.networks.facing_gradients import FacingLayers, facing_gradients
 from posepipe.training.origin import origin_of
 
-EPOCHS = 10
+EPOCHS = 8
 BATCH = 128
 LEARNING_RATE = 2e-3
 WEIGHT_DECAY = 1e-3
@@ -126,20 +127,20 @@ def directions_around(across_m: np.ndarray) -> np.ndarray:
 
 def _draw_pictures(frames: FrameSequence, on_frame: Callable[[], object]) -> _Pictures:
     """Draw everybody who shows enough, and whose left and right are known."""
-    found: list[tuple[np.ndarray, np.ndarray]] = []
+    pictures, across_m = GrowingArray(), []
     for frame in frames:
-        found += [
-            (person_picture(frame.depth.depth_m, mask, frame.depth.intrinsics).astype(np.float16), across_m[[0, 2]])
-            for mask, across_m in _people(frame.people, frame.depth.depth_m, frame.joints_m, frames.body)
-        ]
+        for mask, own_m in _people(frame.people, frame.depth.depth_m, frame.joints_m, frames.body):
+            picture = person_picture(frame.depth.depth_m, mask, frame.depth.intrinsics)
+            pictures.append(picture.astype(np.float16).view(np.int16).reshape(-1))
+            across_m.append(own_m[[0, 2]])
         on_frame()
-    if not found:
+    if not across_m:
         raise ValueError(
             f"a facing network learns from people of {MIN_PIXELS} pixels or more whose left and right are known; these"
             f" {len(frames)} frames show none"
         )
-    pictures, across_m = zip(*found, strict=True)
-    return _Pictures(np.stack(pictures), np.stack(across_m))
+    drawn = pictures.finish().view(np.float16).reshape(-1, SIDE, SIDE, CHANNELS)
+    return _Pictures(drawn, np.stack(across_m))
 
 
 def _people(
