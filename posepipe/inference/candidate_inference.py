@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from statistics import fmean
 
@@ -81,9 +81,9 @@ class CandidateInference:
         wanted = self._wanted(unrotated, accepted=True)
         rotated = self._infer_rotated(unrotated, set(wanted) - judged.seen.keys()) | judged.seen
         searched = {0: unrotated} | {each: self._with_pose_search(rotated[each]) for each in wanted if each in rotated}
-        best = self.best(searched)
-        facing = self._facing(unrotated, searched[best])
-        first = searched[best] if facing is None else self._with_facing(searched[best], facing)
+        best = searched[self.best(searched)]
+        facing = self._facing(unrotated, best)
+        first = best if facing is None else self._with_facing(unrotated, best, facing)
         final = self._with_second_pass(first)
         view, inference = final.view, final.inference
         mask = view.to_image(view.mask)
@@ -180,17 +180,23 @@ class CandidateInference:
         """Which way somebody faces; None where their best pose says so."""
         return None if self.facing_check is None else self.facing_check.look(unrotated.view, best.pose)
 
-    def _with_facing(self, seen: ViewEstimate, facing: Facing) -> ViewEstimate:
-        """The same view, with left and right exchanged where its pose then faces more as it should."""
+    def _with_facing(self, unrotated: ViewEstimate, best: ViewEstimate, facing: Facing) -> ViewEstimate:
+        """The best view, or another estimate where that faces as the network sees and the best view does not."""
         check = self.facing_check
-        if check is None or check.agreement(facing, seen.pose) >= 0.5:
-            return seen
-        found = check.exchanged(self.joint_stages, seen.inference)
-        if found.pose is None:
-            return seen
-        turned = self._with_pose_search(ViewEstimate(seen.view, found, found.pose))
-        better = check.agreement(facing, turned.pose) > check.agreement(facing, seen.pose)
-        return turned if better else seen
+        if check is None or not check.contradicts(facing, best.pose):
+            return best
+        others = self._facing_otherwise(check, unrotated, best)
+        return next((each for each in others if check.confirms(facing, each.pose)), best)
+
+    def _facing_otherwise(
+        self, check: FacingCheck, unrotated: ViewEstimate, best: ViewEstimate
+    ) -> Iterator[ViewEstimate]:
+        """Other estimates of a person: unrotated, or with left and right exchanged, of the labels or of the joints."""
+        yield unrotated
+        found = check.exchanged(self.joint_stages, best.inference)
+        if found.pose is not None:
+            yield self._with_pose_search(ViewEstimate(best.view, found, found.pose))
+            yield ViewEstimate(best.view, found, check.renamed(best.view_pose))
 
     def _with_second_pass(self, seen: ViewEstimate) -> ViewEstimate:
         """The same view after the second pass, where that finds a pose."""

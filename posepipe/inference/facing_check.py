@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from posepipe.body import BodyDefinition
+from posepipe.body import BodyDefinition, mirror_name
 from posepipe.facing.facing_network import Facing, FacingNetwork
 from posepipe.facing.person_picture import person_picture
 from posepipe.inference.pose_inference import JointStages, PoseInference
@@ -25,7 +25,8 @@ class FacingCheck(Stateless):
 
     network: FacingNetwork
     body: BodyDefinition  #: of parts and poses
-    enough: Share = 0.75  #: expected share of correct joints above which the pose itself says which way they face
+    enough: Share = 0.5  #: expected share of correct joints above which the pose itself says which way they face
+    min_agreement: Share = 0.4  #: probability that they face as their pose does, below which that is wrong
 
     def look(self, view: View, pose: Pose) -> Facing | None:
         """Which way the person of an unrotated view faces; None where their pose, in camera axes, is not in doubt."""
@@ -39,7 +40,24 @@ class FacingCheck(Stateless):
         parts = replace(seen.parts, probabilities=np.ascontiguousarray(mirrored))
         return PoseInference(stages, seen.view, parts)
 
-    def agreement(self, facing: Facing, pose: Pose) -> float:
+    def renamed(self, pose: Pose) -> Pose:
+        """The same pose, with the names of left and right exchanged."""
+        joints_m, confidences = pose.in_rows_of(self.body.joints)
+        rows = self.body.mirrored_joints()
+        found = np.flatnonzero(confidences[rows] > 0)
+        names = tuple(self.body.joints[row] for row in found)
+        sources = tuple(replace(each, joint=mirror_name(each.joint)) for each in pose.source_proposals)
+        return Pose(names, joints_m[rows[found]], confidences[rows[found]], sources)
+
+    def contradicts(self, facing: Facing, pose: Pose) -> bool:
+        """Whether a person hardly faces as their pose does. A pose without left and right is never contradicted."""
+        return self._agreement(facing, pose) < self.min_agreement
+
+    def confirms(self, facing: Facing, pose: Pose) -> bool:
+        """Whether a person faces as a pose does, as surely as another pose may be contradicted."""
+        return self._agreement(facing, pose) > 1 - self.min_agreement
+
+    def _agreement(self, facing: Facing, pose: Pose) -> float:
         """Probability that a person faces as their pose does; 0.5 for a pose without left and right."""
         joints_m, confidences = pose.in_rows_of(self.body.joints)
         across_m = self.body.across(np.where(confidences[:, None] > 0, joints_m, np.nan))[[0, 2]]

@@ -7,8 +7,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from posepipe.body import mirror_name
 from posepipe.facing.facing_network import DIRECTIONS, Facing
 from posepipe.inference.facing_check import FacingCheck
+from posepipe.inference.pose_inference import PoseInference
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
 from posepipe.stage import check_numbers
@@ -67,7 +69,22 @@ def test_sides_are_exchanged_where_the_network_contradicts(pipeline, mirrored):
     assert (as_labelled.parts[left] == TOY.part_code("right_arm")).mean() > 0.9
 
 
-def test_what_gives_no_other_pose_is_kept(pipeline):
+def test_joints_are_renamed_where_exchanged_labels_do_not_help(pipeline):
+    turned = estimate(pipeline, network=Sees(BACKWARDS), enough=2.0)
+    frame = toy_frame(500).depth
+    as_labelled = pipeline.estimate(frame, frame.depth_m > 0).pose
+    for hand, other in (("left_hand", "right_hand"), ("right_hand", "left_hand")):
+        assert turned.pose.joints[hand].xyz_m == as_labelled.joints[other].xyz_m
+    sources = {(mirror_name(each.joint), each.xyz_m) for each in as_labelled.source_proposals}
+    assert {(each.joint, each.xyz_m) for each in turned.pose.source_proposals} == sources
+
+
+def test_what_gives_no_other_pose_is_kept(pipeline, monkeypatch):
+    def without_pose(check, stages, seen):
+        vars(seen := PoseInference(stages, seen.view, seen.parts))["pose"] = None
+        return seen
+
+    monkeypatch.setattr(FacingCheck, "exchanged", without_pose)
     frame = toy_frame(500).depth
     kept = estimate(pipeline, network=Sees(BACKWARDS), enough=2.0)
     np.testing.assert_array_equal(kept.parts, pipeline.estimate(frame, frame.depth_m > 0).parts)
@@ -92,7 +109,25 @@ def test_a_share_in_percent_is_refused():
         check_numbers({"facing_check": FacingCheck(Sees(FORWARDS), TOY, enough=75)})
 
 
-def test_a_pose_without_sides_neither_agrees_nor_contradicts():
+def test_a_pose_without_sides_is_neither_confirmed_nor_contradicted():
     head = Pose(("head",), np.zeros((1, 3), np.float32), np.ones(1, np.float32))
     check = FacingCheck(Sees(FORWARDS), TOY)
-    assert check.agreement(Facing(FORWARDS), head) == 0.5
+    assert not check.confirms(Facing(FORWARDS), head)
+    assert not check.contradicts(Facing(FORWARDS), head)
+
+
+def test_an_unsure_network_contradicts_nobody(pipeline, mirrored):
+    frame = toy_frame(500).depth
+    unsure = 0.55 * BACKWARDS + 0.45 * FORWARDS
+    kept = estimate(pipeline, network=Sees(unsure.astype(np.float32)), enough=2.0)
+    assert kept.pose == pipeline.estimate(frame, frame.depth_m > 0).pose
+
+
+def test_the_unrotated_view_is_used_where_it_alone_faces_so(pipeline):
+    frame = toy_frame(500).depth
+    check = FacingCheck(Sees(FORWARDS), TOY, enough=2.0)
+    candidates = replace(pipeline, facing_check=check).person_inference.candidates
+    unrotated = candidates.judge(frame, frame.depth_m > 0, None).unrotated
+    turned = unrotated._replace(view_pose=check.renamed(unrotated.view_pose))
+    assert candidates._with_facing(unrotated, turned, Facing(FORWARDS)) is unrotated
+    assert candidates._with_facing(turned, unrotated, Facing(FORWARDS)) is unrotated
