@@ -9,6 +9,7 @@ import numpy as np
 from posepipe.body import BodyDefinition, mirror_name
 from posepipe.facing.facing_network import Facing, FacingNetwork
 from posepipe.facing.person_picture import person_picture
+from posepipe.frames import window_of
 from posepipe.inference.pose_inference import JointStages, PoseInference
 from posepipe.results import Pose
 from posepipe.segmentation.views.view import View
@@ -17,22 +18,30 @@ from posepipe.stage import Share, Stateless
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FacingCheck(Stateless):
-    """Asks the facing network about people whose pose is in doubt, and exchanges left and right where it contradicts.
+    """Asks the facing network about people whom the border cuts off, and exchanges left and right where it contradicts.
 
     The same labels say where a person's left is and how they are turned. A back that is labelled as a front has both
     wrong, and its pose is as likely as any. The body fit begins with the direction that the network sees.
+
+    Nobody else is asked about: of those who are hidden behind others, what is left may be an arm.
     """
 
     network: FacingNetwork
     body: BodyDefinition  #: of parts and poses
     enough: Share = 0.5  #: expected share of correct joints above which the pose itself says which way they face
+    border: Share = 0.02  #: share of the image's sides; whoever lies nearer to its border may be cut off
     min_agreement: Share = 0.4  #: probability that they face as their pose does, below which that is wrong
 
     def look(self, view: View, pose: Pose) -> Facing | None:
         """Which way the person of an unrotated view faces; None where their pose, in camera axes, is not in doubt."""
-        if pose.expected_correct >= self.enough * len(self.body.joints):
+        if pose.expected_correct >= self.enough * len(self.body.joints) or not self._is_cut_off(view.mask):
             return None
         return self.network.predict(person_picture(view.depth_m, view.mask, view.intrinsics))
+
+    def _is_cut_off(self, mask: np.ndarray) -> bool:
+        """Whether a person reaches the border of the image; the outermost pixels of many cameras have no readings."""
+        sides = zip(window_of(mask), mask.shape, strict=True)
+        return any(own.start < self.border * size or own.stop > (1 - self.border) * size for own, size in sides)
 
     def exchanged(self, stages: JointStages, seen: PoseInference) -> PoseInference:
         """The same view, with the labels of left and right exchanged."""

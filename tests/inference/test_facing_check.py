@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 from posepipe.body import mirror_name
+from posepipe.camera import Intrinsics
 from posepipe.facing.facing_network import DIRECTIONS, Facing
 from posepipe.inference.facing_check import FacingCheck
 from posepipe.inference.pose_inference import PoseInference
 from posepipe.pipeline import Pipeline
 from posepipe.results import Pose
+from posepipe.segmentation.views.view import View
 from posepipe.stage import check_numbers
 from tests.support.toy_person import TOY, toy_frame, toy_model
 
@@ -37,9 +39,10 @@ def pipeline() -> Pipeline:
     return Pipeline.from_model(toy_model(), tracking=False, foreground="none")
 
 
-def estimate(pipeline: Pipeline, **check):
-    frame = toy_frame(500).depth
-    return replace(pipeline, facing_check=FacingCheck(body=TOY, **check)).estimate(frame, frame.depth_m > 0)
+def estimate(pipeline: Pipeline, border: float = 0.5, **check):
+    """Estimate the toy person; at a border of 0.5 everybody reaches it."""
+    frame, stage = toy_frame(500).depth, FacingCheck(body=TOY, border=border, **check)
+    return replace(pipeline, facing_check=stage).estimate(frame, frame.depth_m > 0)
 
 
 def hands_apart_m(pose: Pose) -> float:
@@ -104,12 +107,30 @@ def test_nobody_is_asked_about_whose_pose_is_not_in_doubt(pipeline):
     assert network.asked == 0
 
 
+@pytest.mark.parametrize(
+    ("rows", "columns", "asked"),
+    [
+        (slice(1, 50), slice(30, 70), True),
+        (slice(50, 99), slice(30, 70), True),
+        (slice(30, 70), slice(1, 50), True),
+        (slice(30, 70), slice(50, 99), True),
+        (slice(2, 98), slice(2, 98), False),
+    ],
+)
+def test_those_who_reach_the_border_are_asked_about(rows, columns, asked):
+    depth_m = np.zeros((100, 100), np.float32)
+    depth_m[rows, columns] = 1.0
+    nobody = Pose((), np.empty((0, 3)), np.empty(0))
+    facing = FacingCheck(Sees(FORWARDS), TOY).look(View(depth_m, depth_m > 0, Intrinsics(60, 60, 50, 50)), nobody)
+    assert (facing is not None) == asked
+
+
 def test_a_share_in_percent_is_refused():
     with pytest.raises(ValueError, match=r"facing_check\.enough: wanted a number from 0 to 1, got 75"):
         check_numbers({"facing_check": FacingCheck(Sees(FORWARDS), TOY, enough=75)})
 
 
-def test_a_pose_without_sides_is_neither_confirmed_nor_contradicted():
+def test_a_pose_without_sides_is_not_contradicted():
     head = Pose(("head",), np.zeros((1, 3), np.float32), np.ones(1, np.float32))
     check = FacingCheck(Sees(FORWARDS), TOY)
     assert not check.confirms(Facing(FORWARDS), head)
