@@ -92,7 +92,10 @@ person mocap backgrounds furniture part="1" work=".work/person":
     render lying-2 person-lying 4000 2039 --furniture "$furniture"
     composite again 500 2050
     train regions.npz rooms-3 lying-2 "${made[@]}" --forest judged.npz --only regions
-    posepipe convert regions.npz person.npz
+    render near person-near 160000 2042
+    render turned-2 person-turned 24000 2043
+    train facing.npz near turned-2 --forest regions.npz --only facing
+    posepipe convert facing.npz person.npz
 
 # a smaller model after `just person`, from its datasets: its first tree, pruned, and joints from the surface alone
 person-fast work=".work/person":
