@@ -148,7 +148,7 @@ def _brief_recipe(recipe: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _json(value: object, indent: int = 0) -> str:
-    """Return JSON with each list or table on one line where it fits."""
+    """Return JSON with each list or table on one line where it fits, and as many short ones on a line as fit."""
     flat = json.dumps(value)
     if len(flat) + indent <= LINE_LENGTH or not isinstance(value, dict | list):
         return flat
@@ -157,8 +157,15 @@ def _json(value: object, indent: int = 0) -> str:
         rows = [f"{json.dumps(name)}: {_json(each, inner)}" for name, each in value.items()]
     else:
         rows = [_json(each, inner) for each in value]
+    lines = [""]
+    for row in rows:
+        beside = f"{lines[-1]}, {row}" if lines[-1] else row
+        if lines[-1] and ("\n" in beside or len(beside) + inner > LINE_LENGTH):
+            lines.append(row)
+        else:
+            lines[-1] = beside
     opening, closing = "{}" if isinstance(value, dict) else "[]"
-    return f"{opening}\n" + ",\n".join(" " * inner + row for row in rows) + f"\n{' ' * indent}{closing}"
+    return f"{opening}\n" + ",\n".join(" " * inner + line for line in lines) + f"\n{' ' * indent}{closing}"
 
 
 def _dataset(path: Path) -> str:
