@@ -182,6 +182,7 @@ def test_the_history_of_a_model_fits_a_few_pages(capsys):
     assert len(told.splitlines()) < 120
     assert '"recipes"' not in told
     assert "person.md" in told
+    assert json.loads(told[told.index("{") :])["facing"]["frames"] == 184_000
 
 
 def test_results_are_known_by_content_and_a_cut_is_told(tmp_path, capsys):
